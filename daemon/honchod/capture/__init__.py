@@ -1,0 +1,1 @@
+"""From what an agent said to what may be stored: cleaned, redacted, cut to size."""

@@ -1,0 +1,1 @@
+"""The honchod command: a client of the socket."""

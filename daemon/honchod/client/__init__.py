@@ -1,0 +1,1 @@
+"""What an agent imports. Standard library only."""

@@ -1,0 +1,1 @@
+"""From the outbox to Honcho: schedule, send, judge the outcome, reconcile."""

@@ -1,0 +1,1 @@
+"""Who speaks, where, under which name: hosts, peers, sessions, names."""

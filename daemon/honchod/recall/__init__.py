@@ -1,0 +1,1 @@
+"""Prompt-ready memory from the cache: assembled, budgeted, fenced."""

@@ -1,0 +1,1 @@
+"""The process: settings, composition root, signals, systemd, logs."""
