@@ -57,11 +57,19 @@ def read(
         names = (field.encode_name, *(spellings or {}).get(field.name, ()))
         known.update(names)
         for name in names:
-            if raw.get(name) is not None:
-                value = convert(field, raw[name], key=where + name, problems=problems)
-                if value is not None:
-                    values[field.name] = value
-                break
+            if raw.get(name) is None:
+                continue
+            if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+                values[field.name] = read(
+                    field.type,
+                    raw[name],
+                    where=f"{where}{name}.",
+                    problems=problems,
+                    forbid_unknown=forbid_unknown,
+                )
+            elif (value := convert(field, raw[name], key=where + name, problems=problems)) is not None:
+                values[field.name] = value
+            break
     if forbid_unknown:
         problems.extend(f"{where}{name}: unknown key" for name in raw if name not in known)
     return kind(**values)
@@ -102,6 +110,8 @@ def describe(kind: inspect.Type, unit: Unit | None = None) -> str:
             return f"a text of {kind.min_length or 0} to {kind.max_length} characters"
         case inspect.EnumType():
             return "one of " + ", ".join(str(member.value) for member in kind.cls)
+        case inspect.LiteralType():
+            return "one of " + ", ".join(map(str, kind.values))
         case inspect.ListType() | inspect.VarTupleType():
             count = f" ({kind.min_length or 0} to {kind.max_length})" if kind.max_length is not None else ""
             return f"a list{count}, each {describe(kind.item_type)}"

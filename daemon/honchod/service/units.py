@@ -1,0 +1,72 @@
+"""Durations and sizes as people write them: ``"14d"``, ``"500ms"``, ``"1GiB"``, or a plain number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_DIGITS: Final = 6
+"""Digits behind the point that count when a number is shown: fewer than a division can spoil."""
+
+_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A kind of number with suffixes. ``factors`` maps each suffix to its worth, ascending.
+
+    ``noun`` says in a problem what is expected; ``bare`` is the suffix of a text without one.
+    """
+
+    noun: str
+    bare: str
+    factors: dict[str, int | float]
+    whole: bool
+
+    def parse(self, text: str) -> float:
+        """The number that the text means. Raises ValueError when it means none, or none exactly."""
+        match = _NUMBER.fullmatch(text)
+        factor = self.factors.get(match[2] or self.bare) if match else None
+        if match is None or factor is None:
+            raise ValueError(f"expected {self.noun}")
+        number = float(match[1]) * factor
+        if not self.whole:
+            return number
+        if number != int(number):
+            raise ValueError(f"expected {self.noun}")
+        return int(number)
+
+    def show(self, number: float) -> str:
+        """The number with the largest suffix that leaves it whole."""
+        worth = {suffix: round(number / factor, _DIGITS) for suffix, factor in self.factors.items()}
+        whole = [suffix for suffix, count in worth.items() if count and count.is_integer()]
+        suffix = whole[-1] if whole else self.bare
+        return f"{worth[suffix]:g}{suffix}"
+
+
+DURATION: Final = Unit(
+    noun='a duration ("30s", "14d") or seconds',
+    bare="s",
+    factors={"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400},
+    whole=False,
+)
+"""In seconds."""
+
+SIZE: Final = Unit(
+    noun='a size ("1MiB") or bytes',
+    bare="B",
+    factors={
+        "B": 1,
+        "kB": 10**3,
+        "KiB": 2**10,
+        "MB": 10**6,
+        "MiB": 2**20,
+        "GB": 10**9,
+        "GiB": 2**30,
+        "TB": 10**12,
+        "TiB": 2**40,
+    },
+    whole=True,
+)
+"""In bytes."""
