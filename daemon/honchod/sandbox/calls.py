@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -108,6 +108,10 @@ class Paging:
     page: int
     size: int
     reverse: bool
+
+    def forward(self) -> Paging:
+        """The same page of rows that are already in the wanted order."""
+        return replace(self, reverse=False)
 
 
 def read_paging(query: Fields) -> Paging:

@@ -10,7 +10,7 @@ from typing import Final
 
 from aiohttp import web
 
-from .calls import JSON_TYPE, Answer, Upload
+from .calls import Answer, Upload
 from .control import CONTROL_PREFIX, Control
 from .core import Core, Incoming
 from .faults import Commit, Reply, Rule
@@ -150,11 +150,10 @@ async def _read(request: web.Request) -> Incoming:
 
 
 def _response(answer: Answer, headers: dict[str, str] | None = None) -> web.Response:
-    content_type = answer.content_type if answer.body else JSON_TYPE
     return web.Response(
         status=answer.status,
         body=answer.body or None,
-        headers={"Content-Type": content_type, **(headers or {})},
+        headers={"Content-Type": answer.content_type, **(headers or {})},
     )
 
 

@@ -24,6 +24,7 @@ from .tenancy import (
     open_session,
     open_workspace,
     refuse_observers,
+    require_peer,
     require_session,
     update_session,
 )
@@ -165,7 +166,7 @@ def list_peers(call: Call) -> Answer:
 def read_flags(call: Call) -> Answer:
     """``GET …/sessions/{session}/peers/{peer}/config``."""
     workspace_id, session_id, peer = (call.path[key] for key in ("workspace", "session", "peer"))
-    require_peer(call)
+    require_peer(call, call.path["peer"])
     session = call.store.session(workspace_id, session_id)
     member = session.members.get(peer) if session else None
     if member is None:
@@ -181,7 +182,7 @@ def write_flags(call: Call) -> Answer:
     body.check()
     workspace = find_workspace(call)
     session = require_session(call.path["workspace"], workspace, call.path["session"])
-    require_peer(call)
+    require_peer(call, call.path["peer"])
     peer = call.path["peer"]
     if given.observe_others:
         check_observers(session, {peer: given})
@@ -192,16 +193,6 @@ def write_flags(call: Call) -> Answer:
     )
     call.store.changed()
     return NO_CONTENT
-
-
-def require_peer(call: Call) -> Peer:
-    """The peer of the call's path; 404 when there is none."""
-    workspace = find_workspace(call)
-    peer = workspace.peers.get(call.path["peer"]) if workspace else None
-    if peer is None:
-        text = f"Peer {call.path['peer']} not found in workspace {call.path['workspace']}"
-        raise Refused(404, text)
-    return peer
 
 
 def _read_peers(call: Call) -> dict[str, PeerConfig]:

@@ -45,6 +45,15 @@ def open_peers(call: Call, workspace: WorkspaceState, peer_ids: Iterable[str]) -
         call.store.changed()
 
 
+def require_peer(call: Call, peer_id: str) -> Peer:
+    """The peer; 404 when there is none of that id."""
+    workspace = find_workspace(call)
+    peer = workspace.peers.get(peer_id) if workspace else None
+    if peer is None:
+        raise Refused(404, f"Peer {peer_id} not found in workspace {call.path['workspace']}")
+    return peer
+
+
 def find_session(workspace: WorkspaceState | None, session_id: str) -> SessionState | None:
     """The session, unless it is unknown or deleted."""
     session = workspace.sessions.get(session_id) if workspace else None
