@@ -8,6 +8,8 @@
     │   ├── BadRequest           400 bad_request
     │   ├── NotAllowed           403 not_allowed
     │   ├── NotFound             404 not_found
+    │   ├── MethodNotAllowed     405 method_not_allowed
+    │   ├── RequestTimeout       408 request_timeout
     │   ├── IdConflict           409 id_conflict
     │   ├── TooLarge             413 too_large
     │   ├── Unprocessable        422 unprocessable
@@ -16,6 +18,7 @@
     │   ├── RedactionFailed      422 redaction_failed
     │   ├── QuotaUsedUp          429 quota
     │   ├── Draining             503 draining
+    │   ├── Busy                 503 busy
     │   └── OutboxFull           507 outbox_full
     ├── StartRefused           the daemon will not start; one line that says what to do
     │   ├── StateDirBusy         another daemon holds the state directory
@@ -87,6 +90,26 @@ class NotFound(Problem):
     title = "Not found"
 
 
+class MethodNotAllowed(Problem):
+    """The path exists, but not with this method; ``allowed`` names those that it has."""
+
+    status = 405
+    code = "method_not_allowed"
+    title = "Method not allowed"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self.allowed = tuple(allowed)
+        super().__init__(f"this path takes {', '.join(self.allowed)}")
+
+
+class RequestTimeout(Problem):
+    """The request did not arrive as a whole in time; nothing was done."""
+
+    status = 408
+    code = "request_timeout"
+    title = "Request too slow"
+
+
 class IdConflict(Problem):
     """The same message id again with other content; the first is untouched."""
 
@@ -136,7 +159,7 @@ class RedactionFailed(Problem):
 
 
 class QuotaUsedUp(Problem):
-    """This uid's share of the queue is used up."""
+    """The share of the queue that this uid may fill is used up."""
 
     status = 429
     code = "quota"
@@ -149,6 +172,14 @@ class Draining(Problem):
     status = 503
     code = "draining"
     title = "Stopping"
+
+
+class Busy(Problem):
+    """Every connection that the daemon may have is at work on a request."""
+
+    status = 503
+    code = "busy"
+    title = "Too many connections"
 
 
 class OutboxFull(Problem):

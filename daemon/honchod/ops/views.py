@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
+"""An id or key in a request."""
+
+LetterIdList = Annotated[list[Id], msgspec.Meta(min_length=1, max_length=1000)]
 
 DestinationState = Literal["ok", "unreachable", "throttled", "refused", "stalled"]
 
@@ -111,7 +116,8 @@ class Status(msgspec.Struct, frozen=True):
 
 class Health(msgspec.Struct, frozen=True):
     """``GET /v1/health``: ``stuck`` names what makes no progress; destinations that are away are named
-    too and do not make the daemon unhealthy."""
+    too and do not make the daemon unhealthy.
+    """
 
     status: Literal["ok", "stuck"]
     stuck: list[str]
@@ -211,17 +217,17 @@ class LetterSelection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     At most 100 a call unless ``all`` is true.
     """
 
-    ids: list[str] | None = None
-    session: str | None = None
-    code: str | None = None
-    limit: int | None = None
+    ids: LetterIdList | None = None
+    session: Id | None = None
+    code: Id | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
     all: bool = False
 
 
 class LetterIds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Dead letters by id."""
 
-    ids: list[str]
+    ids: LetterIdList
 
 
 class Retried(msgspec.Struct, frozen=True):
@@ -240,7 +246,7 @@ class Discarded(msgspec.Struct, frozen=True):
 class DrainRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long to wait for the queue to become empty."""
 
-    timeout_s: float = 30.0
+    timeout_s: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 30.0
 
 
 class Drained(msgspec.Struct, frozen=True):

@@ -1,0 +1,112 @@
+"""The database file: opened, locked, checked and brought to this version's schema.
+
+SQLite below 3.51.3 can corrupt a WAL when two connections write or checkpoint at once. There is one writing
+connection, ever, and it does every checkpoint; all others are read-only. The file is never opened by path
+in any other way inside the process: closing such a handle would drop SQLite's POSIX locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from honchod.errors import StateDirBusy
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Engine
+
+FILE_NAME: Final = "outbox.sqlite3"
+LOCK_NAME: Final = "lock"
+PAGE_BYTES: Final = 4096
+Synchronous = Literal["full", "normal"]
+
+
+class StateDir:
+    """An exclusive hold on a state directory, from `hold` until `release` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = path / FILE_NAME
+        self._fd: int | None = None
+
+    def hold(self) -> None:
+        """Make the directory (0700) when missing, and lock it.
+
+        Raises `StateDirBusy` with the holder's process id when another daemon has it, `OSError` when it
+        cannot be made or written.
+        """
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(fd)
+            raise StateDirBusy(
+                f"{self.path} is held by another honchod (process {holder}): stop it, "
+                "or choose another directory with --state-dir"
+            ) from None
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode("ascii"), 0)
+        self._fd = fd
+
+    def release(self) -> None:
+        """Let go of the directory. Safe to call twice."""
+        if self._fd is not None:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, 0)
+            os.close(self._fd)
+            self._fd = None
+
+
+def _connect(path: Path, *, read_only: bool, timeout_s: float) -> sqlite3.Connection:
+    # The path may hold any character: as a URI it must be quoted.
+    uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rwc")
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout_s, cached_statements=256
+    )
+
+
+def open_writer(path: Path, *, synchronous: Synchronous = "full") -> Connection:
+    """The one connection that writes. It commits only where it says so; nothing begins by itself."""
+
+    def connect() -> sqlite3.Connection:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.close(fd)  # before SQLite opens it: no lock is lost
+        raw = _connect(path, read_only=False, timeout_s=0.0)
+        raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        raw.execute("PRAGMA journal_mode = WAL")
+        raw.execute(f"PRAGMA synchronous = {synchronous.upper()}")
+        raw.execute("PRAGMA wal_autocheckpoint = 0")
+        raw.execute("PRAGMA foreign_keys = ON")
+        raw.execute("PRAGMA secure_delete = ON")
+        raw.execute("PRAGMA temp_store = MEMORY")
+        raw.execute("PRAGMA cache_size = -8192")
+        return raw
+
+    return _engine(connect).connect()
+
+
+def open_reader(path: Path) -> Connection:
+    """A connection that can only read."""
+
+    def connect() -> sqlite3.Connection:
+        raw = _connect(path, read_only=True, timeout_s=5.0)
+        raw.execute("PRAGMA query_only = ON")
+        raw.execute("PRAGMA cache_size = -2048")
+        return raw
+
+    return _engine(connect).connect()
+
+
+def _engine(connect: object) -> Engine:
+    return create_engine(
+        "sqlite+pysqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT"
+    )

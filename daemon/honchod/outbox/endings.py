@@ -1,0 +1,111 @@
+"""How events end: delivered, dead, discarded, and back from the dead. Counters follow each change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Row, bindparam, delete, insert, select, text, update
+
+from honchod.outbox.schema import attempt, event
+from honchod.outbox.states import State, check
+from honchod.outbox.values import AttemptMade, Delivered, Died
+from honchod.outbox.writer import Tx
+
+ATTEMPTS_KEPT: Final = 10
+"""How many of an event's last attempts are remembered."""
+
+Place = tuple[str, str]
+
+_QUEUED: Final = select(event.c.id, event.c.uid, event.c.size).where(
+    text("event.state = 'queued'"), event.c.id.in_(bindparam("ids", expanding=True))
+)
+_DELIVER: Final = (
+    update(event)
+    .where(event.c.id == bindparam("event_id"))
+    .values(state=State.DELIVERED.value, ended_at=bindparam("now"), remote_id=bindparam("remote"))
+)
+_DROP: Final = update(event).where(event.c.id == bindparam("event_id")).values(content=None, metadata=None)
+_DIE: Final = (
+    update(event)
+    .where(event.c.id == bindparam("event_id"))
+    .values(state=State.DEAD.value, ended_at=bindparam("now"), last_error=bindparam("code"))
+)
+_CHARGE: Final = (
+    update(event)
+    .where(text("event.state IN ('queued', 'dead')"), event.c.id == bindparam("event_id"))
+    .values(attempts=event.c.attempts + 1)
+)
+_REMEMBER: Final = insert(attempt)
+_OLD_ATTEMPTS: Final = delete(attempt).where(
+    attempt.c.event_id == bindparam("of"),
+    attempt.c.id.not_in(
+        select(attempt.c.id)
+        .where(attempt.c.event_id == bindparam("of"))
+        .order_by(attempt.c.id.desc())
+        .limit(ATTEMPTS_KEPT)
+        .scalar_subquery()
+    ),
+)
+
+
+def deliver(tx: Tx, place: Place, what: Sequence[Delivered], *, keep_content: bool) -> int:
+    """Mark events delivered; those that are no longer queued (discarded meanwhile) are left alone."""
+    check(State.QUEUED, State.DELIVERED)
+    remote = {item.event_id: item.remote_id for item in what}
+    rows = _queued(tx, list(remote))
+    if rows:
+        tx.connection.execute(
+            _DELIVER, [{"event_id": row.id, "now": tx.now_ms, "remote": remote[row.id]} for row in rows]
+        )
+        if not keep_content:
+            tx.connection.execute(_DROP, [{"event_id": row.id} for row in rows])
+            tx.ledger.hold(place, -sum(row.size for row in rows))
+    _left_queue(tx, place, rows, State.DELIVERED)
+    return len(rows)
+
+
+def die(tx: Tx, place: Place, what: Sequence[Died]) -> int:
+    """Make events dead letters, each with its code."""
+    check(State.QUEUED, State.DEAD)
+    codes = {item.event_id: item.code for item in what}
+    rows = _queued(tx, list(codes))
+    if rows:
+        tx.connection.execute(
+            _DIE, [{"event_id": row.id, "now": tx.now_ms, "code": codes[row.id]} for row in rows]
+        )
+    _left_queue(tx, place, rows, State.DEAD)
+    return len(rows)
+
+
+def record_attempts(tx: Tx, made: Sequence[AttemptMade], charged: Sequence[int]) -> None:
+    """Remember failed attempts, the last few of each event, and charge those that cost one."""
+    if charged:
+        tx.connection.execute(_CHARGE, [{"event_id": event_id} for event_id in charged])
+    for one in made:
+        tx.connection.execute(
+            _REMEMBER,
+            [
+                {
+                    "event_id": event_id,
+                    "at": tx.now_ms,
+                    "outcome": one.outcome,
+                    "status": one.status,
+                    "ms": one.ms,
+                }
+                for event_id in one.event_ids
+            ],
+        )
+        tx.connection.execute(_OLD_ATTEMPTS, [{"of": event_id} for event_id in one.event_ids])
+
+
+def _queued(tx: Tx, ids: list[int]) -> Sequence[Row[Any, Any, Any]]:
+    return tx.connection.execute(_QUEUED, {"ids": ids}).all() if ids else []
+
+
+def _left_queue(tx: Tx, place: Place, rows: Sequence[Row[Any, Any, Any]], target: State) -> None:
+    if not rows:
+        return
+    tx.ledger.move(place, State.QUEUED, target, rows=len(rows))
+    for row in rows:
+        tx.ledger.charge(row.uid, -1, -row.size)

@@ -1,0 +1,80 @@
+"""The lane's own row: found or made, grown and shrunk, made due."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import bindparam, case, func, insert, select, text, update
+
+from honchod.outbox.schema import lane
+from honchod.outbox.values import LaneKey
+from honchod.outbox.writer import Tx
+
+_LANE: Final = select(lane.c.id, lane.c.scope).where(
+    lane.c.host == bindparam("host"),
+    lane.c.workspace == bindparam("workspace"),
+    lane.c.session == bindparam("session"),
+)
+_NEW_LANE: Final = insert(lane).returning(lane.c.id)
+_SCOPE: Final = update(lane).where(lane.c.id == bindparam("lane_id")).values(scope=bindparam("new_scope"))
+_GROW: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"))
+    .values(pending=lane.c.pending + bindparam("rows"), due_at=func.coalesce(lane.c.due_at, bindparam("due")))
+)
+_SHRINK: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"))
+    .values(
+        pending=lane.c.pending - bindparam("rows"),
+        due_at=case((lane.c.pending == bindparam("rows"), None), else_=lane.c.due_at),
+    )
+)
+_WAKE: Final = (
+    update(lane)
+    .where(text("pending > 0 AND lease_id IS NULL"))
+    .values(due_at=func.max(bindparam("now"), func.coalesce(lane.c.look_at, 0)))
+)
+_WAKE_HOSTS: Final = _WAKE.where(lane.c.host.in_(bindparam("hosts", expanding=True)))
+_WAKE_ONE: Final = _WAKE.where(
+    lane.c.host == bindparam("on_host"),
+    lane.c.workspace == bindparam("on_workspace"),
+    lane.c.session == bindparam("on_session"),
+)
+
+
+def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
+    """The lane's row, made when there is none. A new scope replaces the one it had."""
+    place = {"host": key.host, "workspace": key.workspace, "session": key.session}
+    row = tx.connection.execute(_LANE, place).first()
+    if row is None:
+        return int(tx.connection.execute(_NEW_LANE, {**place, "scope": scope}).scalar_one())
+    if scope is not None and row.scope != scope:
+        tx.connection.execute(_SCOPE, {"lane_id": row.id, "new_scope": scope})
+    return int(row.id)
+
+
+def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int | None) -> None:
+    """So many more events wait. A lane that waits for its backoff is not made due earlier by them."""
+    due = None if due_in_ms is None else tx.now_ms + due_in_ms
+    tx.connection.execute(_GROW, {"lane_id": lane_id, "rows": rows, "due": due})
+
+
+def shrink(tx: Tx, lane_id: int, rows: int) -> None:
+    """So many events wait no more. A lane that became empty is not due."""
+    tx.connection.execute(_SHRINK, {"lane_id": lane_id, "rows": rows})
+
+
+def wake(tx: Tx, hosts: tuple[str, ...] | None = None) -> int:
+    """Make all waiting lanes due now (those of some hosts, when given): as early as an unknown attempt of
+    theirs may be looked up.
+    """
+    if hosts is None:
+        return tx.connection.execute(_WAKE, {"now": tx.now_ms}).rowcount
+    return tx.connection.execute(_WAKE_HOSTS, {"now": tx.now_ms, "hosts": list(hosts)}).rowcount
+
+
+def wake_one(tx: Tx, key: LaneKey) -> None:
+    """Make one lane due now, as `wake` does."""
+    place = {"on_host": key.host, "on_workspace": key.workspace, "on_session": key.session}
+    tx.connection.execute(_WAKE_ONE, {"now": tx.now_ms, **place})

@@ -1,0 +1,381 @@
+"""Leasing lanes and settling them.
+
+A lease is on a lane, so a session has one request in flight and its order for free. The batch's range is
+recorded in the lane and committed before anything is sent: after a crash that makes the attempt visible as
+uncertain. Every write under a lease says ``WHERE lease_id = :mine``; a worker whose lease was taken writes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Row, bindparam, select, text, update
+
+from honchod.errors import LeaseLost
+from honchod.ids import uuid7
+from honchod.outbox import endings, lanes
+from honchod.outbox.schema import SUSPECT_AFTER, event, lane
+from honchod.outbox.values import (
+    Bisect,
+    Died,
+    Kind,
+    LaneKey,
+    Lease,
+    LeasedEvent,
+    LeaseTerms,
+    NothingDue,
+    Prepared,
+    Settlement,
+)
+from honchod.outbox.writer import Tx
+
+_READY: Final = text(f"pending > 0 AND lease_id IS NULL AND losses < {SUSPECT_AFTER}")
+_SUSPECT: Final = text(f"pending > 0 AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}")
+_LOOKABLE: Final = text("(look_at IS NULL OR look_at <= :now)")
+
+DUE: Final = (
+    select(lane.c.id, lane.c.due_at)
+    .where(_READY, lane.c.host == bindparam("host"), lane.c.due_at <= bindparam("now"), _LOOKABLE)
+    .order_by(lane.c.due_at)
+    .limit(1)
+)
+"""The lane of a host that waited longest."""
+DUE_SUSPECT: Final = (
+    select(lane.c.id, lane.c.due_at)
+    .where(
+        _SUSPECT,
+        lane.c.host.in_(bindparam("hosts", expanding=True)),
+        lane.c.due_at <= bindparam("now"),
+        _LOOKABLE,
+    )
+    .order_by(lane.c.due_at)
+    .limit(1)
+)
+NEXT_DUE: Final = (
+    select(lane.c.due_at)
+    .where(_READY, lane.c.host == bindparam("host"), lane.c.due_at.is_not(None))
+    .order_by(lane.c.due_at)
+    .limit(1)
+)
+NEXT_SUSPECT: Final = (
+    select(lane.c.due_at).where(_SUSPECT, lane.c.due_at.is_not(None)).order_by(lane.c.due_at).limit(1)
+)
+_LANE: Final = select(lane).where(lane.c.id == bindparam("lane_id"))
+_MINE: Final = select(lane).where(lane.c.id == bindparam("lane_id"), lane.c.lease_id == bindparam("mine"))
+BATCH: Final = (
+    select(event)
+    .where(
+        text("event.state = 'queued'"),
+        event.c.lane_id == bindparam("lane_id"),
+        event.c.id <= bindparam("upto"),
+    )
+    .order_by(event.c.id)
+    .limit(bindparam("rows"))
+)
+"""The oldest waiting events of a lane."""
+_HAS_WAITING: Final = (
+    select(event.c.id)
+    .where(
+        text("event.state = 'queued'"),
+        event.c.lane_id == bindparam("lane_id"),
+        event.c.id <= bindparam("upto"),
+    )
+    .limit(1)
+)
+_LEASE: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"), lane.c.lease_id.is_(None))
+    .values(
+        {
+            name: bindparam(name)
+            for name in ("lease_id", "lease_until", "leased_at", "lease_first", "lease_last")
+        }
+    )
+)
+_RENEW: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"), lane.c.lease_id == bindparam("mine"))
+    .values(lease_until=bindparam("until"), leased_at=bindparam("now"))
+)
+_CERTAIN: Final = {
+    "uncertain": 0,
+    "uncertain_first": None,
+    "uncertain_last": None,
+    "look_at": None,
+    "charge": 0,
+}
+_UNBISECTED: Final = {"bisect_last": None, "bisect_limit": None}
+_RELEASED: Final = {
+    "lease_id": None,
+    "lease_until": None,
+    "leased_at": None,
+    "lease_first": None,
+    "lease_last": None,
+}
+_CLEAR_CERTAIN: Final = update(lane).where(lane.c.id == bindparam("lane_id")).values(_CERTAIN)
+_CLEAR_BISECT: Final = update(lane).where(lane.c.id == bindparam("lane_id")).values(_UNBISECTED)
+_SETTLED_FIELDS: Final = (
+    "due_at",
+    "failures",
+    "last_error",
+    "last_error_at",
+    "delivered_at",
+    "prepared",
+    "uncertain",
+    "uncertain_first",
+    "uncertain_last",
+    "look_at",
+    "charge",
+    "bisect_last",
+    "bisect_limit",
+    "losses",
+    "order_gap",
+)
+_SETTLE: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"), lane.c.lease_id == bindparam("mine"))
+    .values({**{name: bindparam(name) for name in _SETTLED_FIELDS}, **_RELEASED})
+)
+
+
+def lease(tx: Tx, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = False) -> Lease | NothingDue:
+    """Take the lane of these hosts that has been due longest, and its next batch.
+
+    With ``suspects``, only lanes under suspicion are looked at. Rows that are too old or cannot be read are
+    dead-lettered on the way, so that they are in nobody's way.
+    """
+    while (lane_id := _choose(tx, hosts, suspects=suspects)) is not None:
+        taken = _take(tx, lane_id, terms)
+        if taken is not None:
+            return taken
+    return NothingDue(_next_due(tx, hosts, suspects=suspects))
+
+
+def _choose(tx: Tx, hosts: Sequence[str], *, suspects: bool) -> int | None:
+    if suspects:
+        row = tx.connection.execute(DUE_SUSPECT, {"hosts": list(hosts), "now": tx.now_ms}).first()
+        return None if row is None else int(row.id)
+    due = [
+        row
+        for host in hosts
+        if (row := tx.connection.execute(DUE, {"host": host, "now": tx.now_ms}).first()) is not None
+    ]
+    return min(due, key=lambda row: row.due_at).id if due else None
+
+
+def _next_due(tx: Tx, hosts: Sequence[str], *, suspects: bool) -> int | None:
+    if suspects:
+        return tx.connection.execute(NEXT_SUSPECT, {"hosts": list(hosts)}).scalar()
+    times = (tx.connection.execute(NEXT_DUE, {"host": host}).scalar() for host in hosts)
+    return min((due for due in times if due is not None), default=None)
+
+
+def _take(tx: Tx, lane_id: int, terms: LeaseTerms) -> Lease | None:
+    row = tx.connection.execute(_LANE, {"lane_id": lane_id}).one()
+    suspect = row.losses >= SUSPECT_AFTER
+    limit = 1 if suspect else terms.batch_max
+    upto = (1 << 63) - 1
+    uncertain = False
+    bisect = None
+    if row.uncertain:
+        uncertain = _waits(tx, lane_id, row.uncertain_last)
+        if uncertain:
+            upto = row.uncertain_last
+        else:
+            tx.connection.execute(_CLEAR_CERTAIN, {"lane_id": lane_id})
+    if row.bisect_last is not None:
+        if _waits(tx, lane_id, row.bisect_last):
+            bisect = Bisect(row.bisect_last, row.bisect_limit)
+            upto, limit = min(upto, bisect.last), min(limit, bisect.limit)
+        else:
+            tx.connection.execute(_CLEAR_BISECT, {"lane_id": lane_id})
+    rows = tx.connection.execute(BATCH, {"lane_id": lane_id, "upto": upto, "rows": limit}).all()
+    place = (row.host, row.workspace)
+    events, died = _read(rows, tx.now_ms - terms.max_age_ms)
+    if died:
+        ended = endings.die(tx, place, died)
+        lanes.shrink(tx, lane_id, ended)
+    if not rows:
+        # The counter says that something waits and nothing does: put the lane out of the way.
+        lanes.shrink(tx, lane_id, row.pending)
+    batch = _fitting(events, terms)
+    if not batch:
+        return None
+    return _record(tx, row, batch, terms, uncertain=uncertain, bisect=bisect, suspect=suspect)
+
+
+def _record(
+    tx: Tx,
+    row: Row[Any],
+    batch: tuple[LeasedEvent, ...],
+    terms: LeaseTerms,
+    *,
+    uncertain: bool,
+    bisect: Bisect | None,
+    suspect: bool,
+) -> Lease:
+    lease_id, until = uuid7(), tx.now_ms + terms.lease_ms
+    tx.connection.execute(
+        _LEASE,
+        {
+            "lane_id": row.id,
+            "lease_id": lease_id,
+            "lease_until": until,
+            "leased_at": tx.now_ms,
+            "lease_first": batch[0].id,
+            "lease_last": batch[-1].id,
+        },
+    )
+    return Lease(
+        id=lease_id,
+        lane_id=row.id,
+        lane=LaneKey(row.host, row.workspace, row.session),
+        scope=row.scope,
+        events=batch,
+        failures=row.failures,
+        prepared=_prepared(row.prepared),
+        uncertain=uncertain,
+        charge=uncertain and bool(row.charge),
+        bisect=bisect,
+        suspect=suspect,
+        look_at_ms=row.look_at if uncertain else None,
+        leased_at_ms=tx.now_ms,
+        until_ms=until,
+    )
+
+
+def _waits(tx: Tx, lane_id: int, upto: int) -> bool:
+    return tx.connection.execute(_HAS_WAITING, {"lane_id": lane_id, "upto": upto}).first() is not None
+
+
+def _prepared(text_: str | None) -> Prepared | None:
+    if text_ is None:
+        return None
+    try:
+        return msgspec.json.decode(text_, type=Prepared)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _read(rows: Iterable[Row[Any]], oldest_ms: int) -> tuple[list[LeasedEvent], list[Died]]:
+    events, died = [], []
+    for row in rows:
+        if row.queued_at < oldest_ms:
+            died.append(Died(row.id, "expired"))
+            continue
+        try:
+            events.append(_event(row))
+        except (msgspec.MsgspecError, ValueError, TypeError):
+            died.append(Died(row.id, "unreadable"))
+    return events, died
+
+
+def _event(row: Row[Any]) -> LeasedEvent:
+    if row.content is None:
+        raise ValueError("no content")
+    metadata = msgspec.json.decode(row.metadata, type=dict[str, Any]) if row.metadata else {}
+    return LeasedEvent(
+        id=row.id,
+        honchod_id=row.honchod_id,
+        message_id=row.message_id,
+        part=row.part,
+        parts=row.parts,
+        kind=Kind(row.kind),
+        peer=row.peer,
+        role=row.role,
+        content=row.content,
+        metadata=metadata,
+        created_at_ms=row.created_at,
+        attempts=row.attempts,
+        size=row.size,
+    )
+
+
+def _fitting(events: Sequence[LeasedEvent], terms: LeaseTerms) -> tuple[LeasedEvent, ...]:
+    """The longest beginning of one kind within the byte bound; at least one event."""
+    batch: list[LeasedEvent] = []
+    size = 0
+    for leased in events:
+        if batch and (leased.kind is not batch[0].kind or size + leased.size > terms.batch_bytes):
+            break
+        if batch and leased.kind is not Kind.MESSAGE:
+            break
+        batch.append(leased)
+        size += leased.size
+    return tuple(batch)
+
+
+def renew(tx: Tx, held: Lease, lease_ms: int) -> int:
+    """Hold a lease for longer; it counts as sent from now. Returns until when. Raises `LeaseLost`."""
+    until = tx.now_ms + lease_ms
+    mine = {"lane_id": held.lane_id, "mine": held.id, "until": until, "now": tx.now_ms}
+    if tx.connection.execute(_RENEW, mine).rowcount != 1:
+        raise LeaseLost(held.id)
+    return until
+
+
+def settle(tx: Tx, held: Lease, what: Settlement, *, keep_content: bool = True) -> int:
+    """Write an outcome back and let go of the lane. Returns how many events are left in it.
+
+    Raises `LeaseLost`, and then nothing was written.
+    """
+    row = tx.connection.execute(_MINE, {"lane_id": held.lane_id, "mine": held.id}).first()
+    if row is None:
+        raise LeaseLost(held.id)
+    place = (held.lane.host, held.lane.workspace)
+    delivered = endings.deliver(tx, place, what.delivered, keep_content=keep_content)
+    ended = delivered + endings.die(tx, place, what.died)
+    endings.record_attempts(tx, what.attempts, what.charged)
+    left = row.pending - ended
+    if ended:
+        lanes.shrink(tx, held.lane_id, ended)
+    failed = what.error is not None
+    tx.connection.execute(
+        _SETTLE,
+        {
+            "lane_id": held.lane_id,
+            "mine": held.id,
+            "due_at": tx.now_ms + what.due_in_ms if left > 0 else None,
+            "failures": what.failures if what.outcome else row.failures,
+            "last_error": what.error if what.outcome else row.last_error,
+            "last_error_at": tx.now_ms if failed else row.last_error_at,
+            "delivered_at": tx.now_ms if delivered else row.delivered_at,
+            "prepared": None if what.prepared is None else msgspec.json.encode(what.prepared).decode(),
+            **_certainty(row, what),
+            "bisect_last": what.bisect.last if what.bisect else None,
+            "bisect_limit": what.bisect.limit if what.bisect else None,
+            "losses": 0 if what.outcome else row.losses,
+            "order_gap": int(what.order_gap or bool(row.order_gap)),
+        },
+    )
+    return int(left)
+
+
+def _certainty(row: Row[Any], what: Settlement) -> dict[str, int | None]:
+    """What stays uncertain: the part of the old range after this lease's events, and the new attempt."""
+    rest = None
+    if row.uncertain:
+        first = max(row.uncertain_first, row.lease_last + 1) if what.resolved else row.uncertain_first
+        if first <= row.uncertain_last:
+            rest = (first, row.uncertain_last, row.look_at, row.charge)
+    new = what.uncertain
+    if new is None:
+        if rest is None:
+            return dict(_CERTAIN)
+        first, last, look_at, charge = rest
+    elif rest is None:
+        first, last, look_at, charge = new.first, new.last, new.look_at_ms, int(new.charge)
+    else:
+        first, last = min(rest[0], new.first), max(rest[1], new.last)
+        look_at = max(rest[2] or 0, new.look_at_ms)
+        charge = int(new.charge)
+    return {
+        "uncertain": 1,
+        "uncertain_first": first,
+        "uncertain_last": last,
+        "look_at": look_at,
+        "charge": charge,
+    }

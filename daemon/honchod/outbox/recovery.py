@@ -1,0 +1,126 @@
+"""After a death: leases that nobody holds any more become uncertain lanes; so do those of a restored copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import bindparam, case, func, select, text, update
+
+from honchod.outbox.schema import SUSPECT_AFTER, event, lane
+from honchod.outbox.writer import Tx
+
+SUSPECT_BASE_MS: Final = 60_000
+SUSPECT_CAP_MS: Final = 3_600_000
+
+_HELD: Final = select(
+    lane.c.id,
+    lane.c.leased_at,
+    lane.c.lease_first,
+    lane.c.lease_last,
+    lane.c.uncertain,
+    lane.c.uncertain_first,
+    lane.c.uncertain_last,
+    lane.c.look_at,
+    lane.c.losses,
+).where(text("lease_id IS NOT NULL"))
+_OVERDUE: Final = _HELD.where(lane.c.lease_until < bindparam("now"))
+_LOSE: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"))
+    .values(
+        lease_id=None,
+        lease_until=None,
+        leased_at=None,
+        lease_first=None,
+        lease_last=None,
+        uncertain=1,
+        uncertain_first=bindparam("first"),
+        uncertain_last=bindparam("last"),
+        look_at=bindparam("look"),
+        charge=0,
+        losses=bindparam("new_losses"),
+        due_at=bindparam("due"),
+        last_error=bindparam("error"),
+        last_error_at=bindparam("now"),
+    )
+)
+_BOUNDS: Final = (
+    select(event.c.lane_id, func.min(event.c.id).label("first"), func.max(event.c.id).label("last"))
+    .where(text("event.state = 'queued'"))
+    .group_by(event.c.lane_id)
+)
+_DOUBT: Final = (
+    update(lane)
+    .where(lane.c.id == bindparam("lane_id"))
+    .values(
+        uncertain=1,
+        uncertain_first=bindparam("first"),
+        uncertain_last=bindparam("last"),
+        look_at=case((lane.c.look_at > bindparam("look"), lane.c.look_at), else_=bindparam("look")),
+        charge=0,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """How many lanes were found in flight, and how many of them are suspects now."""
+
+    lanes: int
+    suspects: int
+
+
+def recover(tx: Tx, *, settle_delay_ms: int, died: bool) -> Recovered:
+    """Take back leases: all of them after the death of the daemon (``died``), else those that ran out.
+
+    The attempt may have landed: the lane looks before it sends, ``settle_delay_ms`` after the lease at the
+    earliest. A wall clock that went back cannot make it wait longer than that from now. A lane that was in
+    flight at three deaths in a row is a suspect, and is tried at doubling intervals up to an hour.
+    """
+    rows = (
+        tx.connection.execute(_HELD).all()
+        if died
+        else tx.connection.execute(_OVERDUE, {"now": tx.now_ms}).all()
+    )
+    suspects = 0
+    for row in rows:
+        losses = row.losses + int(died)
+        look = min(row.leased_at, tx.now_ms) + settle_delay_ms
+        due = look
+        if losses >= SUSPECT_AFTER:
+            suspects += 1
+            due = max(look, tx.now_ms + suspect_wait_ms(losses))
+        tx.connection.execute(
+            _LOSE,
+            {
+                "lane_id": row.id,
+                "first": min(row.uncertain_first, row.lease_first) if row.uncertain else row.lease_first,
+                "last": max(row.uncertain_last, row.lease_last) if row.uncertain else row.lease_last,
+                "look": max(look, row.look_at or 0) if row.uncertain else look,
+                "new_losses": losses,
+                "due": due,
+                "error": "daemon_died" if died else "lease_lost",
+                "now": tx.now_ms,
+            },
+        )
+    return Recovered(len(rows), suspects)
+
+
+def suspect_wait_ms(losses: int) -> int:
+    """How long a suspect waits before it is tried: 1, 2, 4 … minutes, at most an hour."""
+    return min(SUSPECT_CAP_MS, SUSPECT_BASE_MS << min(losses - SUSPECT_AFTER, 16))
+
+
+def doubt_everything(tx: Tx, *, settle_delay_ms: int) -> int:
+    """Make every lane with waiting events uncertain: this database is a restored copy, and what was
+    delivered after it was made must be found, not sent again.
+    """
+    rows = tx.connection.execute(_BOUNDS).all()
+    look = tx.now_ms + settle_delay_ms
+    if rows:
+        tx.connection.execute(
+            _DOUBT,
+            [{"lane_id": row.lane_id, "first": row.first, "last": row.last, "look": look} for row in rows],
+        )
+    return len(rows)

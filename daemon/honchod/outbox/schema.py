@@ -1,0 +1,182 @@
+"""The tables, as SQLAlchemy Core sees them. The migrations create them; a test holds the two together.
+
+Times are integer milliseconds UTC, flags are 0 or 1, JSON is text. Every table is STRICT.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from honchod.outbox.states import State
+
+SUSPECT_AFTER: Final = 3
+"""A lane whose lease was lost to the death of the daemon this often in a row is a suspect."""
+
+metadata = MetaData()
+
+_STATES: Final = ", ".join(f"'{state}'" for state in State)
+_READY: Final = f"pending > 0 AND lease_id IS NULL AND losses < {SUSPECT_AFTER}"
+_SUSPECT: Final = f"pending > 0 AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}"
+
+lane = Table(
+    "lane",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("workspace", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    Column("scope", Text),
+    Column("pending", Integer, nullable=False, server_default="0"),
+    Column("due_at", Integer),
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("last_error", Text),
+    Column("last_error_at", Integer),
+    Column("delivered_at", Integer),
+    Column("lease_id", Text),
+    Column("lease_until", Integer),
+    Column("leased_at", Integer),
+    Column("lease_first", Integer),
+    Column("lease_last", Integer),
+    # What an attempt of unknown outcome covered, and when it can be looked up.
+    Column("uncertain", Integer, nullable=False, server_default="0"),
+    Column("uncertain_first", Integer),
+    Column("uncertain_last", Integer),
+    Column("look_at", Integer),
+    # 1: the unknown outcome costs an attempt once the destination is proven healthy.
+    Column("charge", Integer, nullable=False, server_default="0"),
+    Column("prepared", Text),
+    # While a bad event is searched for: batches up to this event are at most so long.
+    Column("bisect_last", Integer),
+    Column("bisect_limit", Integer),
+    Column("losses", Integer, nullable=False, server_default="0"),
+    Column("order_gap", Integer, nullable=False, server_default="0"),
+    UniqueConstraint("host", "workspace", "session"),
+    CheckConstraint("pending >= 0"),
+    CheckConstraint("uncertain IN (0, 1)"),
+    CheckConstraint("charge IN (0, 1)"),
+    CheckConstraint("order_gap IN (0, 1)"),
+    CheckConstraint("(lease_id IS NULL) = (lease_first IS NULL)"),
+    sqlite_strict=True,
+)
+
+Index("lane_due", lane.c.host, lane.c.due_at, sqlite_where=text(_READY))
+Index("lane_suspect", lane.c.due_at, sqlite_where=text(_SUSPECT))
+Index("lane_leased", lane.c.lease_id, sqlite_where=text("lease_id IS NOT NULL"))
+Index("lane_pending", lane.c.pending, sqlite_where=text("pending > 0"))
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("lane_id", Integer, ForeignKey("lane.id"), nullable=False),
+    Column("message_id", Text, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("parts", Integer, nullable=False),
+    Column("honchod_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("peer", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("content", Text),
+    Column("metadata", Text),
+    Column("created_at", Integer, nullable=False),
+    Column("queued_at", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("last_error", Text),
+    Column("ended_at", Integer),
+    Column("remote_id", Text),
+    Column("uid", Integer, nullable=False),
+    UniqueConstraint("lane_id", "message_id", "part"),
+    CheckConstraint(f"state IN ({_STATES})"),
+    CheckConstraint("kind IN ('message', 'conclusion', 'identity', 'file')"),
+    CheckConstraint("part >= 0 AND part < parts"),
+    sqlite_strict=True,
+    sqlite_autoincrement=True,
+)
+
+Index("event_queued", event.c.lane_id, event.c.id, sqlite_where=text("state = 'queued'"))
+Index("event_waiting", event.c.queued_at, sqlite_where=text("state = 'queued'"))
+Index("event_dead", event.c.id, sqlite_where=text("state = 'dead'"))
+Index("event_ended", event.c.ended_at, sqlite_where=text("state IN ('delivered', 'discarded')"))
+Index(
+    "event_kept",
+    event.c.ended_at,
+    sqlite_where=text("state IN ('delivered', 'discarded') AND content IS NOT NULL"),
+)
+
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("event_id", Integer, ForeignKey("event.id", ondelete="CASCADE"), nullable=False),
+    Column("at", Integer, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("status", Integer),
+    Column("ms", Integer, nullable=False),
+    sqlite_strict=True,
+)
+
+Index("attempt_event", attempt.c.event_id)
+
+circuit = Table(
+    "circuit",
+    metadata,
+    Column("destination", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("until", Integer, nullable=False),
+    Column("width", Integer, nullable=False),
+    CheckConstraint("state IN ('closed', 'open', 'half_open')"),
+    sqlite_strict=True,
+)
+
+tally = Table(
+    "tally",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("workspace", Text, primary_key=True),
+    Column("queued", Integer, nullable=False, server_default="0"),
+    Column("delivered", Integer, nullable=False, server_default="0"),
+    Column("dead", Integer, nullable=False, server_default="0"),
+    Column("discarded", Integer, nullable=False, server_default="0"),
+    Column("bytes", Integer, nullable=False, server_default="0"),
+    # Since the database was made, whatever was pruned since.
+    Column("delivered_ever", Integer, nullable=False, server_default="0"),
+    sqlite_strict=True,
+)
+
+share = Table(
+    "share",
+    metadata,
+    Column("uid", Integer, primary_key=True),
+    Column("rows", Integer, nullable=False, server_default="0"),
+    Column("bytes", Integer, nullable=False, server_default="0"),
+    sqlite_strict=True,
+)
+
+kept = Table(
+    "kept",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    sqlite_strict=True,
+)
+"""Small facts about this database that outlive the process, by name."""

@@ -1,0 +1,201 @@
+"""The outbox as the rest of the house sees it: one object, awaitable, no SQL.
+
+What changes the database goes through the `Writer` and is on disk when it returns. What only looks runs on
+read-only connections in threads of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+from sqlalchemy.engine import Connection
+
+from honchod.clock import Clock
+from honchod.errors import NotFound
+from honchod.outbox import circuits, database, intake, lanes, leases, letters, recovery, retention, views
+from honchod.outbox.circuits import CircuitRow
+from honchod.outbox.database import StateDir, Synchronous
+from honchod.outbox.letters import AttemptRow, Choice, LetterRow
+from honchod.outbox.migrate import migrate
+from honchod.outbox.recovery import Recovered
+from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
+from honchod.outbox.views import Overview
+from honchod.outbox.writer import Operation, Writer, WriterStats
+
+log = structlog.get_logger("honchod.outbox")
+
+T = TypeVar("T")
+READERS = 2
+RESERVE_BYTES = 32 << 20
+"""Beyond ``max_bytes``, for settling and pruning: intake never uses it."""
+
+
+class Outbox:
+    """The queue of one state directory, which it holds exclusively from `open` to `close`."""
+
+    def __init__(self, directory: StateDir, writer: Writer, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._directory = directory
+        self._writer = writer
+        self._local = threading.local()
+        self._connections: list[Connection] = []
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
+
+    @classmethod
+    def open(
+        cls, state_dir: Path, *, bounds: Bounds, clock: Clock, synchronous: Synchronous = "full"
+    ) -> Outbox:
+        """Lock the directory, open the database, bring it up to date, start the writer.
+
+        Raises `StateDirBusy`, `DatabaseTooNew`, `MigrationFailed`, or `OSError`.
+        """
+        directory = StateDir(state_dir)
+        directory.hold()
+        try:
+            connection = database.open_writer(directory.database, synchronous=synchronous)
+            copy = migrate(connection, directory.database)
+            if copy is not None:
+                log.info("database.migrated", copy=copy.name)
+            _bound(connection, bounds)
+        except BaseException:
+            directory.release()
+            raise
+        writer = Writer(
+            connection,
+            directory.database.with_name(directory.database.name + "-wal"),
+            now_ms=clock.now_ms,
+        )
+        writer.start()
+        return cls(directory, writer, bounds)
+
+    async def close(self) -> None:
+        """Finish what is queued, checkpoint, close the file and let go of the directory."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._readers.shutdown)
+        for connection in self._connections:
+            connection.close()
+        await loop.run_in_executor(None, self._writer.close)
+        self._directory.release()
+
+    async def append(self, request: Append) -> tuple[Appended, ...]:
+        """Store a request, all or nothing. On disk when it returns.
+
+        Raises `IdConflict`, `QuotaUsedUp`, `OutboxFull`.
+        """
+        return await self._write(lambda tx: intake.append(tx, request, self.bounds))
+
+    async def lease(
+        self, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = False
+    ) -> Lease | NothingDue:
+        """Take the lane of these hosts that has been due longest, and its next batch."""
+        return await self._write(lambda tx: leases.lease(tx, hosts, terms, suspects=suspects))
+
+    async def renew(self, held: Lease, lease_ms: int) -> int:
+        """Hold a lease for longer. Raises `LeaseLost`."""
+        return await self._write(lambda tx: leases.renew(tx, held, lease_ms))
+
+    async def settle(self, held: Lease, what: Settlement) -> int:
+        """Write an outcome back, and let go of the lane. Returns what is left in it. Raises `LeaseLost`."""
+        keep = self.bounds.content_after_delivery_ms > 0
+        return await self._write(lambda tx: leases.settle(tx, held, what, keep_content=keep))
+
+    async def wake(self, hosts: tuple[str, ...] | None = None) -> int:
+        """Make waiting lanes due now; those of some hosts, when given."""
+        return await self._write(lambda tx: lanes.wake(tx, hosts))
+
+    async def wake_lane(self, key: LaneKey) -> None:
+        """Make one lane due now."""
+        await self._write(lambda tx: lanes.wake_one(tx, key))
+
+    async def recover(self, *, settle_delay_ms: int, died: bool) -> Recovered:
+        """Take back leases that nobody holds any more (see `recovery.recover`)."""
+        return await self._write(lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died))
+
+    async def save_circuit(self, row: CircuitRow) -> None:
+        """Keep a circuit."""
+        await self._write(lambda tx: circuits.save(tx, row))
+
+    async def load_circuits(self) -> list[CircuitRow]:
+        """All circuits that were kept."""
+        return await self._read(circuits.load)
+
+    async def retry_letters(self, choice: Choice, *, limit: int) -> tuple[int, frozenset[str]]:
+        """Put dead letters back into the queue. Returns how many, and of which hosts."""
+        return await self._write(lambda tx: letters.retry(tx, choice, limit=limit))
+
+    async def discard_letters(self, ids: Sequence[int]) -> int:
+        """Give dead letters up."""
+        return await self._write(lambda tx: letters.discard(tx, ids))
+
+    async def letters(self, choice: Choice, *, after: int, limit: int) -> tuple[list[LetterRow], int]:
+        """A page of dead letters, and how many there are of this choice."""
+        return await self._read(
+            lambda reader: (
+                letters.listed(reader, choice, after=after, limit=limit),
+                letters.count(reader, choice),
+            )
+        )
+
+    async def letter(self, letter_id: int) -> tuple[LetterRow, list[AttemptRow]]:
+        """One dead letter, with content and attempts. Raises `NotFound`."""
+        found = await self._read(partial(letters.one, letter_id=letter_id))
+        if found is None:
+            raise NotFound(f"there is no dead letter {letter_id}")
+        return found
+
+    async def overview(self) -> Overview:
+        """Counts, lanes and sizes at one instant."""
+        return await self._read(views.overview)
+
+    async def maintain(self, *, max_age_ms: int, longest_wait_ms: int, settle_delay_ms: int) -> None:
+        """One round of housekeeping, in steps that keep the writer free for others."""
+        await self._write(
+            lambda tx: retention.clamp(tx, longest_wait_ms=longest_wait_ms, settle_delay_ms=settle_delay_ms)
+        )
+        await self.recover(settle_delay_ms=settle_delay_ms, died=False)
+        steps: tuple[Operation[int], ...] = (
+            lambda tx: retention.expire(tx, max_age_ms),
+            lambda tx: retention.drop_content(tx, self.bounds),
+            lambda tx: retention.forget_ids(tx, self.bounds),
+        )
+        for step in steps:
+            while await self._write(step) == retention.STEP_ROWS:
+                pass
+
+    def writer_stats(self) -> WriterStats:
+        """Commits, their times, and whether the writer is at work."""
+        return self._writer.stats()
+
+    def wal_bytes(self) -> int:
+        """The size of the WAL file."""
+        return self._writer.wal_bytes()
+
+    def on_commit(self, call: Callable[[float, int], None]) -> None:
+        """Tell each commit's seconds and operations to ``call``, in the writer thread."""
+        self._writer.on_commit = call
+
+    async def _write(self, operation: Operation[T]) -> T:
+        return await self._writer.submit(operation)
+
+    async def _read(self, look: Callable[[Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._look, look)
+
+    def _look(self, look: Callable[[Connection], T]) -> T:
+        reader: Connection | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = self._local.reader = database.open_reader(self._directory.database)
+            self._connections.append(reader)
+        return look(reader)
+
+
+def _bound(connection: Connection, bounds: Bounds) -> None:
+    """SQLite's own bound, above ours by a reserve: intake stops first, settling goes on."""
+    pages = (bounds.max_bytes + RESERVE_BYTES) // database.PAGE_BYTES
+    connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")

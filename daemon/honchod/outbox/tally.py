@@ -1,0 +1,129 @@
+"""Counters that are kept while rows change, so that nobody ever has to count a backlog.
+
+A `Ledger` collects what one operation changes. The writer adds it to the group's when the operation's
+savepoint is released, and writes the sum once per commit. A rolled-back operation leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import bindparam, case, func, select
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.engine import Connection
+
+from honchod.outbox.schema import event, lane, share, tally
+from honchod.outbox.states import State
+from honchod.outbox.values import Counts
+
+FIELDS: Final = ("queued", "delivered", "dead", "discarded", "bytes", "delivered_ever")
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Differences: per host and workspace, and per uid (rows and bytes that wait to be delivered)."""
+
+    tally: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    share: dict[int, Counter[str]] = field(default_factory=dict)
+
+    def move(
+        self, place: tuple[str, str], source: State | None, target: State | None, *, rows: int = 1
+    ) -> None:
+        """``rows`` events of ``place`` went from one state to another (None: not there)."""
+        counter = self.tally.setdefault(place, Counter())
+        if source is not None:
+            counter[source.value] -= rows
+        if target is not None:
+            counter[target.value] += rows
+            if target is State.DELIVERED:
+                counter["delivered_ever"] += rows
+
+    def hold(self, place: tuple[str, str], size: int) -> None:
+        """``size`` more bytes of content are held (fewer, when negative)."""
+        self.tally.setdefault(place, Counter())["bytes"] += size
+
+    def charge(self, uid: int, rows: int, size: int) -> None:
+        """``rows`` more events of this uid, ``size`` bytes, wait to be delivered (fewer, when negative)."""
+        counter = self.share.setdefault(uid, Counter())
+        counter["rows"] += rows
+        counter["bytes"] += size
+
+    def add(self, other: Ledger) -> None:
+        """Take over what another ledger collected."""
+        for place, counter in other.tally.items():
+            self.tally.setdefault(place, Counter()).update(counter)
+        for uid, counter in other.share.items():
+            self.share.setdefault(uid, Counter()).update(counter)
+
+
+_tally_insert = insert(tally).values({name: bindparam(name) for name in ("host", "workspace", *FIELDS)})
+_TALLY = _tally_insert.on_conflict_do_update(
+    index_elements=[tally.c.host, tally.c.workspace],
+    set_={name: tally.c[name] + _tally_insert.excluded[name] for name in FIELDS},
+)
+_share_insert = insert(share).values({name: bindparam(name) for name in ("uid", "rows", "bytes")})
+_SHARE = _share_insert.on_conflict_do_update(
+    index_elements=[share.c.uid],
+    set_={name: share.c[name] + _share_insert.excluded[name] for name in ("rows", "bytes")},
+)
+_TOTALS = select(*(func.coalesce(func.sum(tally.c[name]), 0).label(name) for name in FIELDS))
+_BY_PLACE = select(tally.c.host, tally.c.workspace, *(tally.c[name] for name in FIELDS))
+_SHARE_OF = select(share.c.rows, share.c.bytes).where(share.c.uid == bindparam("uid"))
+_RECOUNT = (
+    select(
+        lane.c.host,
+        lane.c.workspace,
+        event.c.state,
+        func.count().label("rows"),
+        func.sum(case((event.c.content.is_not(None), event.c.size), else_=0)).label("bytes"),
+    )
+    .join_from(event, lane)
+    .group_by(lane.c.host, lane.c.workspace, event.c.state)
+)
+
+
+def flush(connection: Connection, ledger: Ledger) -> None:
+    """Write a ledger's differences to the counters."""
+    rows = [
+        {"host": host, "workspace": workspace, **{name: counter[name] for name in FIELDS}}
+        for (host, workspace), counter in ledger.tally.items()
+        if any(counter.values())
+    ]
+    if rows:
+        connection.execute(_TALLY, rows)
+    shares = [
+        {"uid": uid, "rows": counter["rows"], "bytes": counter["bytes"]}
+        for uid, counter in ledger.share.items()
+        if any(counter.values())
+    ]
+    if shares:
+        connection.execute(_SHARE, shares)
+
+
+def totals(connection: Connection) -> Counts:
+    """All counters, summed over hosts."""
+    row = connection.execute(_TOTALS).one()
+    return Counts(*row)
+
+
+def share_of(connection: Connection, uid: int) -> tuple[int, int]:
+    """Rows and bytes of this uid that wait to be delivered."""
+    row = connection.execute(_SHARE_OF, {"uid": uid}).first()
+    return (row[0], row[1]) if row else (0, 0)
+
+
+def recount(connection: Connection) -> dict[tuple[str, str], Counts]:
+    """The counters by place, counted from the events themselves. Reads every row: for tests and salvage."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for host, workspace, state, rows, size in connection.execute(_RECOUNT):
+        place = found.setdefault((host, workspace), {})
+        place[state] = rows
+        place["bytes"] = place.get("bytes", 0) + size
+    return {place: Counts(**fields) for place, fields in found.items()}
+
+
+def by_place(connection: Connection) -> dict[tuple[str, str], Counts]:
+    """The counters by host and workspace."""
+    return {(row[0], row[1]): Counts(*row[2:]) for row in connection.execute(_BY_PLACE)}

@@ -1,0 +1,262 @@
+"""The writer: one thread, one connection, everything that changes the database.
+
+It takes all that is queued, runs it in one ``BEGIN IMMEDIATE`` transaction, commits once, then resolves the
+waiting futures: group commit, with no artificial delay. Each operation runs under a savepoint of its own, so
+one that fails cannot fail its neighbours. When the transaction itself is lost (a full disk), the group is
+run again one operation at a time, so that each gets its own answer.
+
+Checkpoints are the writer's too: when it is idle, or when the WAL has grown past its bound.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import structlog
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
+
+from honchod.errors import OutboxFull
+from honchod.outbox import tally
+from honchod.outbox.tally import Ledger
+
+log = structlog.get_logger("honchod.outbox")
+
+T = TypeVar("T")
+GROUP_MAX: Final = 512
+IDLE_CHECKPOINT_S: Final = 1.0
+WAL_LIMIT_BYTES: Final = 16 << 20
+WAL_STEP_BYTES: Final = 4 << 20
+FULL_RETRY_S: Final = 5.0
+
+
+@dataclass(slots=True)
+class Tx:
+    """What an operation works with: the connection, the time of its group, and its own ledger.
+
+    ``group`` holds what the operations before it in the same transaction changed: it is not in the counters
+    yet.
+    """
+
+    connection: Connection
+    now_ms: int
+    group: Ledger
+    ledger: Ledger = field(default_factory=Ledger)
+
+
+Operation = Callable[[Tx], T]
+"""Runs in the writer thread. It may be run again when a group is repeated: it keeps no state outside."""
+
+
+@dataclass(slots=True)
+class _Job(Generic[T]):
+    operation: Operation[T]
+    future: asyncio.Future[T]
+    result: T | None = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriterStats:
+    """What the writer did since it started. ``busy_s`` is how long it has been at its present group."""
+
+    commits: int
+    p50_ms: float
+    p99_ms: float
+    mean_group: float
+    queued: int
+    busy_s: float
+
+
+class Writer:
+    """Owns the writing connection. `submit` from one event loop; `close` once."""
+
+    def __init__(self, connection: Connection, wal: Path, *, now_ms: Callable[[], int]) -> None:
+        self._connection = connection
+        self._wal = wal
+        self._now_ms = now_ms
+        self._queue: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="honchod-writer", daemon=True)
+        self._closed = False
+        self._wal_dirty = False
+        self._wal_bound = WAL_LIMIT_BYTES
+        self._commits = 0
+        self._operations = 0
+        self._commit_ms: deque[float] = deque(maxlen=1000)
+        self._busy_since: float | None = None
+        self.on_commit: Callable[[float, int], None] | None = None
+        """Called in the writer thread after each commit, with its seconds and its number of operations."""
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def submit(self, operation: Operation[T]) -> asyncio.Future[T]:
+        """Queue an operation. The future resolves after the commit that carries it."""
+        if self._closed:
+            raise RuntimeError("the writer is closed")
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._queue.put(_Job(operation, future))
+        return future
+
+    def close(self) -> None:
+        """Finish what is queued, fold the WAL into the database and close the connection."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+            self._thread.join()
+
+    def stats(self) -> WriterStats:
+        """Counters and commit times (of the last 1,000 commits)."""
+        times = sorted(self._commit_ms)
+        since = self._busy_since
+        return WriterStats(
+            commits=self._commits,
+            p50_ms=round(times[len(times) // 2], 3) if times else 0.0,
+            p99_ms=round(times[min(len(times) - 1, len(times) * 99 // 100)], 3) if times else 0.0,
+            mean_group=round(self._operations / self._commits, 2) if self._commits else 0.0,
+            queued=self._queue.qsize(),
+            busy_s=0.0 if since is None else time.monotonic() - since,
+        )
+
+    def _run(self) -> None:
+        while True:
+            jobs, last = self._take()
+            if jobs:
+                self._busy_since = time.monotonic()
+                self._group(jobs)
+                self._busy_since = None
+                self._resolve(jobs)
+            elif not last:
+                self._checkpoint()
+            if last:
+                break
+        self._checkpoint()
+        self._connection.close()
+
+    def _take(self) -> tuple[list[_Job[Any]], bool]:
+        """All that is queued, after waiting for the first. Empty when it is time for a checkpoint."""
+        try:
+            first = self._queue.get(timeout=IDLE_CHECKPOINT_S if self._wal_dirty else None)
+        except queue.Empty:
+            return [], False
+        if first is None:
+            return [], True
+        jobs = [first]
+        while len(jobs) < GROUP_MAX:
+            try:
+                following = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if following is None:
+                return jobs, True
+            jobs.append(following)
+        return jobs, False
+
+    def _group(self, jobs: list[_Job[Any]]) -> None:
+        started = time.perf_counter()
+        if not self._transaction(jobs):
+            for job in jobs:
+                self._transaction([job])
+        elapsed = time.perf_counter() - started
+        self._commits += 1
+        self._operations += len(jobs)
+        self._commit_ms.append(elapsed * 1000)
+        self._wal_dirty = True
+        if self.on_commit is not None:
+            self.on_commit(elapsed, len(jobs))
+        if self.wal_bytes() > self._wal_bound:
+            self._checkpoint()
+
+    def _transaction(self, jobs: list[_Job[Any]]) -> bool:
+        """Run the jobs in one transaction. False when it was lost and each must be tried by itself."""
+        sql = self._connection.exec_driver_sql
+        now_ms = self._now_ms()
+        group = Ledger()
+        for job in jobs:
+            job.result = job.error = None
+        try:
+            sql("BEGIN IMMEDIATE")
+            for job in jobs:
+                tx = Tx(self._connection, now_ms, group)
+                sql("SAVEPOINT op")
+                try:
+                    job.result = job.operation(tx)
+                except Exception as error:
+                    if not self._in_transaction():
+                        raise
+                    sql("ROLLBACK TO op")
+                    job.error = translate(error)
+                else:
+                    group.add(tx.ledger)
+                sql("RELEASE op")
+            tally.flush(self._connection, group)
+            sql("COMMIT")
+        except Exception as error:
+            if self._in_transaction():
+                sql("ROLLBACK")
+            if len(jobs) > 1:
+                return False
+            jobs[0].result = None
+            jobs[0].error = translate(error)
+        return True
+
+    def _in_transaction(self) -> bool:
+        raw = self._connection.connection.driver_connection
+        return isinstance(raw, sqlite3.Connection) and raw.in_transaction
+
+    def _resolve(self, jobs: list[_Job[Any]]) -> None:
+        loop = jobs[0].future.get_loop()
+        try:
+            loop.call_soon_threadsafe(_settle, jobs)
+        except RuntimeError:
+            log.warning("writer.loop_gone", operations=len(jobs))
+
+    def wal_bytes(self) -> int:
+        """The size of the WAL file (by stat: opening it would drop SQLite's locks)."""
+        try:
+            return self._wal.stat().st_size
+        except OSError:
+            return 0
+
+    def _checkpoint(self) -> None:
+        """Fold the WAL into the database and empty it, as far as open readers allow; never wait for them.
+
+        While a reader holds it up, the bound moves on in steps, so that not every commit tries again.
+        """
+        try:
+            row = self._connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+        except DBAPIError as error:
+            log.warning("wal.checkpoint_failed", error=type(error.orig).__name__)
+            self._wal_dirty = False
+            return
+        held_up = bool(row[0])
+        self._wal_dirty = held_up
+        self._wal_bound = self.wal_bytes() + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
+
+
+def _settle(jobs: list[_Job[Any]]) -> None:
+    for job in jobs:
+        if job.future.cancelled():
+            continue
+        if job.error is not None:
+            job.future.set_exception(job.error)
+        else:
+            job.future.set_result(job.result)
+
+
+def translate(error: BaseException) -> BaseException:
+    """A full disk or a reached page bound becomes `OutboxFull`; anything else stays what it is."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(original, sqlite3.OperationalError) and original.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        return OutboxFull("the disk or the database is full: nothing was stored", retry_after_s=FULL_RETRY_S)
+    return error
