@@ -1,0 +1,120 @@
+"""One blocking connection to the daemon."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+from honchod.client.errors import NoAnswer, NotAllowed, NotReachable
+from honchod.client.wire import Answer, AnswerReader
+
+RECEIVE_BYTES = 64 * 1024
+
+BACKLOG_RETRY_S = 0.005
+"""Connecting to a Unix socket whose backlog is full fails at once; it is tried again after this long."""
+
+
+class Link:
+    """A connected Unix socket that carries one exchange at a time."""
+
+    def __init__(self, path: str, connected: socket.socket) -> None:
+        self._path = path
+        self._socket = connected
+
+    def is_stale(self) -> bool:
+        """Whether the daemon has closed this idle connection, or said something unasked."""
+        try:
+            self._socket.settimeout(0)
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def close(self) -> None:
+        """Close it; the daemon sees the end."""
+        self._socket.close()
+
+
+class Connection(Link):
+    """A link used by blocking calls."""
+
+    @classmethod
+    def connect(cls, path: str, timeout_s: float) -> Connection:
+        """Connect within ``timeout_s``. Raises NotReachable, or NotAllowed where permissions forbid it."""
+        deadline_s = time.monotonic() + timeout_s
+        connecting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            while True:
+                try:
+                    connecting.settimeout(_left_s(deadline_s))
+                    connecting.connect(path)
+                except BlockingIOError:
+                    time.sleep(BACKLOG_RETRY_S)
+                else:
+                    return cls(path, connecting)
+        except OSError as error:
+            connecting.close()
+            raise connect_error(path, error) from error
+
+    def exchange(self, request: bytes, timeout_s: float) -> Answer:
+        """Send ``request`` and wait for its answer, both within ``timeout_s``.
+
+        Raises NotReachable when the request cannot have been taken because it did not go out whole, NoAnswer
+        when it went out and the answer did not come, BadAnswer for what is not HTTP. After any of them the
+        connection is of no more use.
+        """
+        deadline_s = time.monotonic() + timeout_s
+        unsent: OSError | None = None
+        try:
+            self._socket.settimeout(_left_s(deadline_s))
+            self._socket.sendall(request)
+        except OSError as error:
+            unsent = error  # A daemon that refuses a request early has already answered: look for that.
+        try:
+            return self._receive(deadline_s)
+        except OSError as error:
+            raise exchange_error(self._path, error, unsent) from error
+
+    def _receive(self, deadline_s: float) -> Answer:
+        reader = AnswerReader()
+        while True:
+            self._socket.settimeout(_left_s(deadline_s))
+            data = self._socket.recv(RECEIVE_BYTES)
+            answer = reader.feed(data) if data else reader.end()
+            if answer is not None:
+                return answer
+            if not data:
+                raise ConnectionError(CUT)
+
+
+CUT = "the connection was closed"
+
+
+def connect_error(path: str, error: OSError) -> NotReachable | NotAllowed:
+    """What a failed connect means to the caller."""
+    if isinstance(error, PermissionError):
+        return NotAllowed(f"no permission to open {path}")
+    return NotReachable(path, _reason(error))
+
+
+def exchange_error(path: str, error: OSError, unsent: OSError | None) -> NotReachable:
+    """What an exchange without an answer means; ``unsent`` is what kept the request from going out whole."""
+    if unsent is not None:
+        return NotReachable(path, _reason(unsent))
+    return NoAnswer(path, _reason(error), timed_out=isinstance(error, TimeoutError))
+
+
+def _left_s(deadline_s: float) -> float:
+    """Seconds until the deadline; raises TimeoutError once it has passed."""
+    left_s = deadline_s - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return left_s
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, TimeoutError):
+        return "time is up"
+    return error.strerror or str(error)

@@ -1,0 +1,92 @@
+"""The calls that look at the daemon and operate it, the same for both clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from honchod.client import calls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from honchod.client.calls import Call
+
+
+class Operations:
+    """Mixed into a client. Answers are the API's JSON objects; ``AsyncClient`` gives them to be awaited."""
+
+    def _do(self, call: Call) -> Any:
+        raise NotImplementedError
+
+    def health(self) -> Any:
+        """``{status, stuck, destinations}``; a stuck daemon is an answer, not an error."""
+        return self._do(calls.health())
+
+    def ready(self) -> Any:
+        """``{ready}``: whether the database is open and migrated."""
+        return self._do(calls.ready())
+
+    def info(self) -> Any:
+        """Versions, limits, socket, features."""
+        return self._do(calls.info())
+
+    def status(self) -> Any:
+        """The whole status (operator)."""
+        return self._do(calls.status())
+
+    def letters(
+        self,
+        *,
+        session: str | None = None,
+        code: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Any:
+        """One page of dead letters, ``{items, cursor, total}`` (operator)."""
+        return self._do(calls.letters(session=session, code=code, limit=limit, cursor=cursor))
+
+    def letter(self, letter_id: str, *, content: bool = False) -> Any:
+        """One dead letter with its attempts; its content only when asked for (operator)."""
+        return self._do(calls.letter(letter_id, content=content))
+
+    def retry_letters(
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        session: str | None = None,
+        code: str | None = None,
+        limit: int | None = None,
+        everything: bool = False,
+    ) -> Any:
+        """Put dead letters back into the queue: ``{retried, remaining}`` (operator)."""
+        return self._do(
+            calls.retry_letters(ids=ids, session=session, code=code, limit=limit, everything=everything)
+        )
+
+    def discard_letters(self, ids: Sequence[str]) -> Any:
+        """Give up on dead letters: ``{discarded}`` (operator)."""
+        return self._do(calls.discard_letters(ids))
+
+    def wake(self) -> Any:
+        """Make everything that waits due now: ``{paused, pending}`` (operator)."""
+        return self._do(calls.worker("wake"))
+
+    def pause(self) -> Any:
+        """Stop delivering; intake goes on: ``{paused, pending}`` (operator)."""
+        return self._do(calls.worker("pause"))
+
+    def resume(self) -> Any:
+        """Deliver again: ``{paused, pending}`` (operator)."""
+        return self._do(calls.worker("resume"))
+
+    def drain(self, timeout_s: float = 30.0) -> Any:
+        """Wait until the queue is empty, at most ``timeout_s``: ``{drained, remaining}`` (operator)."""
+        return self._do(calls.drain(timeout_s))
+
+    def checks(self) -> Any:
+        """Authenticated probes of every destination: ``{ok, checks}`` (operator)."""
+        return self._do(calls.checks())
+
+    def reload(self) -> Any:
+        """Read the configuration again; a bad file changes nothing (operator)."""
+        return self._do(calls.reload())
