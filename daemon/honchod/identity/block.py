@@ -12,9 +12,9 @@ from typing import Annotated, Final
 import msgspec
 
 from honchod.identity.choices import (
+    Author,
     DialecticMode,
     InjectionFrequency,
-    MappedAuthor,
     MemoryMode,
     ObservationPreset,
     ReasoningLevel,
@@ -97,7 +97,7 @@ class Block(msgspec.Struct, frozen=True, rename="camel"):
     pin_user_peer: bool | None = None
     user_peer_aliases: dict[str, Name] | None = None
     runtime_peer_prefix: Annotated[str, msgspec.Meta(max_length=64)] | None = None
-    author_peers: dict[MappedAuthor, Name] | None = None
+    author_peers: dict[Author, Name] | None = None
     memory_mode: MemoryMode | None = None
     user_memory_mode: MemoryMode | None = None
     agent_memory_mode: MemoryMode | None = None

@@ -106,9 +106,11 @@ class Section(StrEnum):
     DIALECTIC = "dialectic"
 
 
-class MappedAuthor(StrEnum):
-    """An author that reaches Honcho only where ``authorPeers`` gives it a peer of its own."""
+class Author(StrEnum):
+    """Who or what wrote a message. Only ``HUMAN`` ever lands on a person's peer."""
 
+    HUMAN = "human"
+    ASSISTANT = "assistant"
     SUBAGENT = "subagent"
     CRON = "cron"
     AUTOMATION = "automation"

@@ -16,10 +16,10 @@ from honchod.errors import ConfigError
 from honchod.identity import environment, fields
 from honchod.identity.block import SPELLINGS, BaseSection, Block, FlagsBlock, InjectionBlock, ObservationBlock
 from honchod.identity.choices import (
+    Author,
     DialecticMode,
     InjectionFrequency,
     KeySource,
-    MappedAuthor,
     MemoryMode,
     ObservationPreset,
     ReasoningLevel,
@@ -46,6 +46,7 @@ from honchod.identity.host import (
 )
 from honchod.identity.names import clean
 from honchod.identity.secret import Secret
+from honchod.identity.sessions import normal_directory
 
 MESSAGE_MAX_CHARS: Final = 25_000
 """Honcho's own bound on the content of a message, in code points."""
@@ -188,7 +189,7 @@ def _host(
         sessions=Sessions(
             strategy=levels.first(lambda block: block.session_strategy, SessionStrategy.PER_DIRECTORY),
             peer_prefix=levels.first(lambda block: block.session_peer_prefix, False),
-            names=levels.first(lambda block: block.sessions, {}),
+            names=_session_names(levels),
         ),
         scopes=Scopes(
             strategy=levels.first(lambda block: block.scope_strategy, ScopeStrategy.OFF),
@@ -204,11 +205,13 @@ def _host(
 
 def _contradictions(host: Host) -> Iterator[str]:
     """What is wrong although each key for itself is right."""
-    people = {host.peers.user, *host.peers.aliases.values()}
+    people = host.peers.people
     if host.peers.ai in people:
         yield f"aiPeer {host.peers.ai}: the user's peer too; expected a peer of its own"
     for author, peer in host.peers.authors.items():
-        if peer in people:
+        if author in (Author.HUMAN, Author.ASSISTANT):
+            yield f"authorPeers.{author} = {peer}: expected another author; this one has its peer by role"
+        elif peer in people:
             yield f"authorPeers.{author} = {peer}: a person's peer; expected a peer of its own"
     if host.scopes.strategy is ScopeStrategy.CUSTOM and not host.scopes.custom:
         yield "scopeCustom: expected a name, as scopeStrategy is custom"
@@ -217,7 +220,7 @@ def _contradictions(host: Host) -> Iterator[str]:
 def _peers(name: str, levels: _Levels) -> Peers:
     user = levels.text(lambda block: block.peer_name)
     aliases: Mapping[str, str] = levels.first(lambda block: block.user_peer_aliases, {})
-    authors: Mapping[MappedAuthor, str] = levels.first(lambda block: block.author_peers, {})
+    authors: Mapping[Author, str] = levels.first(lambda block: block.author_peers, {})
     return Peers(
         user=clean(user) if user else None,
         ai=clean(levels.text(lambda block: block.ai_peer, name)),
@@ -227,6 +230,11 @@ def _peers(name: str, levels: _Levels) -> Peers:
         runtime_prefix=levels.first(lambda block: block.runtime_peer_prefix, ""),
         authors={author: clean(peer) for author, peer in authors.items() if peer},
     )
+
+
+def _session_names(levels: _Levels) -> Mapping[str, str]:
+    said: Mapping[str, str] = levels.first(lambda block: block.sessions, {})
+    return {normal_directory(directory): name for directory, name in said.items() if name}
 
 
 def _observation(block: Block) -> Observation | None:

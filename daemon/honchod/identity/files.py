@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 from honchod.errors import ConfigError
 from honchod.identity import config
+from honchod.identity.document import change as document_changed
 from honchod.identity.host import Hosts
 
 SYSTEM_CONFIG: Final = Path("/etc/honchod/honcho.json")
@@ -32,7 +34,7 @@ def find(environ: Mapping[str, str]) -> Path | None:
     """
     home = environ.get("HOME")
     candidates = [Path(home, ".honcho", "config.json")] if home else []
-    return next((path for path in (*candidates, SYSTEM_CONFIG) if path.exists()), None)
+    return next((path for path in (*candidates, SYSTEM_CONFIG) if is_there(path)), None)
 
 
 def load(path: Path | None, environ: Mapping[str, str]) -> Hosts:
@@ -40,24 +42,13 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Hosts:
 
     Raises ConfigError with every fault at once, each with the path in front.
     """
-    warnings: list[str] = []
-
-    def read_key(name: str) -> str:
-        return _read_key(_key_path(name, path, environ), warnings)
-
-    document = read_document(path) if path is not None else {}
-    try:
-        hosts = config.parse(document, environ, read_key=read_key, credential=_credential(environ))
-    except ConfigError as error:
-        source = path or "environment"
-        raise ConfigError([f"{source}: {problem}" for problem in error.problems]) from None
-    return Hosts(hosts, (*warnings, *hosts.warnings))
+    return _parse(read_document(path) if path is not None else {}, path, environ)
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """The config file as it stands, with the keys that are not ours. Raises ConfigError."""
     try:
-        document = json.loads(_read(path, _MAX_CONFIG_BYTES))
+        document = json.loads(read_text(path, _MAX_CONFIG_BYTES))
     except RecursionError:
         raise ConfigError([f"{path}: nested too deeply"]) from None
     except ValueError as fault:
@@ -77,6 +68,7 @@ def rewrite(path: Path, document: Mapping[str, Any]) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
+            _keep_owner(handle, target)
             json.dump(document, file, indent=2, ensure_ascii=False)
             file.write("\n")
             file.flush()
@@ -92,13 +84,45 @@ def rewrite(path: Path, document: Mapping[str, Any]) -> None:
         os.close(directory)
 
 
+def edit(path: Path, environ: Mapping[str, str], host: str | None, changes: Mapping[str, Any]) -> Hosts:
+    """Changes keys of a host (None: the root) in the file, made where there is none, and gives the hosts.
+
+    None as a value removes the key. Raises ConfigError, with the file untouched, when the result is wrong.
+    """
+    document = document_changed(read_document(path) if is_there(path) else {}, host, changes)
+    hosts = _parse(document, path, environ)
+    rewrite(path, document)
+    return hosts
+
+
+def _keep_owner(handle: int, target: Path) -> None:
+    """Root that rewrites somebody's file leaves it his."""
+    if os.geteuid() == 0 and target.exists():
+        status = target.stat()
+        os.fchown(handle, status.st_uid, status.st_gid)
+
+
+def _parse(document: Mapping[str, Any], path: Path | None, environ: Mapping[str, str]) -> Hosts:
+    warnings: list[str] = []
+
+    def read_key(name: str) -> str:
+        return _read_key(_key_path(name, path, environ), warnings)
+
+    try:
+        hosts = config.parse(document, environ, read_key=read_key, credential=_credential(environ))
+    except ConfigError as error:
+        source = path or "environment"
+        raise ConfigError([f"{source}: {problem}" for problem in error.problems]) from None
+    return Hosts(hosts, (*warnings, *hosts.warnings))
+
+
 def _credential(environ: Mapping[str, str]) -> str | None:
     directory = environ.get("CREDENTIALS_DIRECTORY")
     path = Path(directory, CREDENTIAL_NAME) if directory else None
-    if path is None or not path.exists():
+    if path is None or not is_there(path):
         return None
     try:
-        return _read(path, _MAX_KEY_BYTES).strip()
+        return read_text(path, _MAX_KEY_BYTES).strip()
     except ValueError as fault:
         raise ConfigError([f"credential {CREDENTIAL_NAME}: {fault}"]) from None
 
@@ -111,13 +135,25 @@ def _key_path(name: str, config_path: Path | None, environ: Mapping[str, str]) -
 
 
 def _read_key(path: Path, warnings: list[str]) -> str:
-    text = _read(path, _MAX_KEY_BYTES).strip()
-    if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
-        warnings.append(f"{path}: others may read this key; chmod 600 it")
+    text = read_text(path, _MAX_KEY_BYTES).strip()
+    with contextlib.suppress(OSError):
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            warnings.append(f"{path}: others may read this key; chmod 600 it")
     return text
 
 
-def _read(path: Path, max_bytes: int) -> str:
+def is_there(path: Path) -> bool:
+    """Whether something has that name. What cannot be looked at counts as there: reading it says why not."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def read_text(path: Path, max_bytes: int) -> str:
     """The text of a regular file. Raises ValueError with a reason that quotes nothing of it."""
     try:
         # Without O_NONBLOCK a named pipe at this path would hold up the start for ever.

@@ -8,10 +8,10 @@ from typing import Final
 
 from honchod.errors import UnknownHost
 from honchod.identity.choices import (
+    Author,
     DialecticMode,
     InjectionFrequency,
     KeySource,
-    MappedAuthor,
     MemoryMode,
     ReasoningLevel,
     RecallMode,
@@ -61,8 +61,14 @@ class Peers:
     aliases: Mapping[str, str]
     """Runtime id of a platform to peer id."""
     runtime_prefix: str
-    authors: Mapping[MappedAuthor, str]
+    authors: Mapping[Author, str]
     """Authors other than people and the assistant, to peers of their own."""
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The peers that are known to be people: the user's own, and those of the aliases."""
+        own = () if self.user is None else (self.user,)
+        return frozenset((*own, *self.aliases.values()))
 
 
 @dataclass(frozen=True, slots=True)

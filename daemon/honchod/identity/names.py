@@ -47,6 +47,11 @@ def clean(name: str, *, max_len: int = MAX_LEN) -> str:
     return _with_digest(name, "", _digest(name, purpose=b"name"), max_len)
 
 
+def apart(name: str, *, max_len: int = MAX_LEN) -> str:
+    """An id for the name that is not the name itself, even where that is valid: stable, with a hash."""
+    return _with_digest(name, "", _digest(name, purpose=b"apart"), max_len)
+
+
 def session_id(key: str, generation: int = 0) -> str:
     """The Honcho session id of a session key in its nth generation.
 

@@ -18,6 +18,7 @@ import msgspec
 
 from honchod.errors import ConfigError
 from honchod.identity import fields
+from honchod.identity.files import is_there, read_text
 from honchod.service.settings_sections import (
     Access,
     Capture,
@@ -34,6 +35,7 @@ SYSTEM_CONFIG: Final = Path("/etc/honchod/honchod.toml")
 SYSTEM_STATE_DIR: Final = Path("/var/lib/honchod")
 SYSTEM_RUNTIME_DIR: Final = Path("/run/honchod")
 
+_MAX_FILE_BYTES: Final = 2**20
 _SOCKET_NAME: Final = "honchod.sock"
 _MAX_SOCKET_PATH_BYTES: Final = 107
 """The kernel's ``sun_path``, without the closing NUL."""
@@ -120,7 +122,7 @@ def _config_path(named: Path | None, env: Mapping[str, str]) -> Path | None:
         return Path(env["HONCHOD_CONFIG"])
     config_home = _base_dir(env, "XDG_CONFIG_HOME", ".config")
     candidates = [config_home / "honchod" / "honchod.toml"] if config_home else []
-    return next((path for path in (*candidates, SYSTEM_CONFIG) if path.exists()), None)
+    return next((path for path in (*candidates, SYSTEM_CONFIG) if is_there(path)), None)
 
 
 def _base_dir(env: Mapping[str, str], name: str, under_home: str) -> Path | None:
@@ -135,10 +137,10 @@ def _document(path: Path | None, problems: list[str]) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as fault:
-        problems.append(fault.strerror or "cannot be read")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+        return tomllib.loads(read_text(path, _MAX_FILE_BYTES))
+    except RecursionError:
+        problems.append("nested too deeply")
+    except ValueError as fault:
         problems.append(str(fault))
     return {}
 
@@ -150,11 +152,12 @@ def _contradictions(file: File) -> Iterator[str]:
             f"delivery.backoff_base_s = {file.delivery.backoff_base_s:g}: "
             f"expected at most backoff_cap_s ({file.delivery.backoff_cap_s:g})"
         )
-    for number, pattern in enumerate(file.capture.patterns):
-        try:
-            re.compile(pattern)
-        except re.error as fault:
-            yield f"capture.patterns[{number}] = {pattern!a}: not a regular expression ({fault})"
+    for key, patterns in (("patterns", file.capture.patterns), ("allow", file.capture.allow)):
+        for number, pattern in enumerate(patterns):
+            try:
+                re.compile(pattern)
+            except re.error as fault:
+                yield f"capture.{key}[{number}] = {pattern!a}: not a regular expression ({fault})"
     try:
         _ = file.http.address
     except ValueError as fault:
