@@ -13,6 +13,7 @@ from honchod.client.address import socket_path
 from honchod.client.connection import (
     BACKLOG_RETRY_S,
     CUT,
+    EARLY_ANSWER_S,
     RECEIVE_BYTES,
     Link,
     connect_error,
@@ -61,13 +62,12 @@ class AsyncConnection(Link):
         """As ``Connection.exchange``."""
         unsent: OSError | None = None
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(timeout_s) as limit:
                 try:
                     await asyncio.get_running_loop().sock_sendall(self._socket, request)
                 except OSError as error:
-                    unsent = (
-                        error  # A daemon that refuses a request early has already answered: look for that.
-                    )
+                    unsent = error
+                    limit.reschedule(asyncio.get_running_loop().time() + EARLY_ANSWER_S)
                 return await self._receive()
         except OSError as error:
             raise exchange_error(self._path, error, unsent) from error

@@ -13,6 +13,9 @@ RECEIVE_BYTES = 64 * 1024
 BACKLOG_RETRY_S = 0.005
 """Connecting to a Unix socket whose backlog is full fails at once; it is tried again after this long."""
 
+EARLY_ANSWER_S = 0.2
+"""How long to look for the answer to a request that the daemon did not take whole."""
+
 
 class Link:
     """A connected Unix socket that carries one exchange at a time."""
@@ -71,7 +74,9 @@ class Connection(Link):
             self._socket.settimeout(_left_s(deadline_s))
             self._socket.sendall(request)
         except OSError as error:
-            unsent = error  # A daemon that refuses a request early has already answered: look for that.
+            # A daemon that refuses a request early has already answered: look for that, and only that.
+            unsent = error
+            deadline_s = time.monotonic() + EARLY_ANSWER_S
         try:
             return self._receive(deadline_s)
         except OSError as error:

@@ -196,5 +196,17 @@ def wait_until(condition: Callable[[], Any], timeout_s: float = 10) -> None:
         time.sleep(0.001)
 
 
+def refuse_unread(path: Path) -> None:
+    """Serve one connection on ``path``: answer 413 after its first bytes and close, the rest unread."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(100)
+            problem(413, "too_large")(connection, Request("", "", {}, b"", 1))
+    path.unlink()
+
+
 def running_as_root() -> bool:
     return os.geteuid() == 0

@@ -16,11 +16,12 @@ from scripted_daemon import (
     cut,
     problem,
     raw,
+    refuse_unread,
     silent,
     wait_until,
 )
 
-from honchod.client import AsyncClient, NoAnswer, NotReachable, OutboxFull
+from honchod.client import AsyncClient, NoAnswer, NotReachable, OutboxFull, TooLarge
 
 HELLO = [{"content": "hello", "id": "m1"}]
 INFO = {"version": "1"}
@@ -129,6 +130,20 @@ def test_a_full_queue_is_waited_for_only_when_asked(daemon: ScriptedDaemon, run:
 
     run(main())
     assert len(daemon.requests) == 3
+
+
+def test_a_refusal_sent_before_the_body_was_read_is_heard(daemon: ScriptedDaemon, run: Runner) -> None:
+    daemon.stop()
+    refusing = threading.Thread(target=refuse_unread, args=(daemon.path,))
+    refusing.start()
+
+    async def main() -> None:
+        async with AsyncClient(daemon.path, wait_s=5) as client:
+            with pytest.raises(TooLarge):
+                await client.write([{"content": "x" * 3_000_000}], session="s")
+
+    run(main())
+    refusing.join(10)
 
 
 def test_a_cancelled_call_does_not_leave_its_answer_to_the_next(daemon: ScriptedDaemon, run: Runner) -> None:

@@ -19,6 +19,7 @@ from scripted_daemon import (
     head,
     problem,
     raw,
+    refuse_unread,
     running_as_root,
     silent,
     wait_until,
@@ -235,31 +236,12 @@ def test_a_write_lives_through_a_restart_of_the_daemon(daemon: ScriptedDaemon) -
 
 def test_a_refusal_sent_before_the_body_was_read_is_heard(daemon: ScriptedDaemon) -> None:
     daemon.stop()
-    refusing = threading.Thread(target=_refuse_unread, args=(daemon.path,))
+    refusing = threading.Thread(target=refuse_unread, args=(daemon.path,))
     refusing.start()
     wait_until(daemon.path.exists)
     with Client(daemon.path, wait_s=1) as client, pytest.raises(TooLarge):
         client.write([{"content": "x" * 3_000_000}], session="s")
     refusing.join(10)
-
-
-def _refuse_unread(path: Path) -> None:
-    import socket
-
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen()
-        connection, _ = listener.accept()
-        with connection:
-            connection.recv(100)
-            body = b'{"code": "too_large", "detail": "body"}'
-            fields = (
-                "Content-Type: application/problem+json",
-                f"Content-Length: {len(body)}",
-                "Connection: close",
-            )
-            connection.sendall(head(413, *fields) + body)
-    path.unlink()
 
 
 def test_connecting_waits_while_the_backlog_is_full(daemon: ScriptedDaemon) -> None:
