@@ -153,7 +153,7 @@ class Delivery:
         if before is not None and before.scope == scope and all(event.peer in joined for event in batch):
             return
         self._progress.prepared = None
-        wanted = members(self._route, batch, joined)
+        wanted = members(self._route.host, batch, joined)
         await self._gateway.prepare(self._lease.lane.session, wanted, scope)
         self._progress.healthy = True
         self._progress.prepared = Prepared(

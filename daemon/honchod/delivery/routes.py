@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from honchod.gateway.values import Endpoint, Member
-from honchod.identity.host import Destination, Host, Observation
+from honchod.identity.host import Destination, Host
+from honchod.identity.peers import flags_for
 from honchod.outbox.values import LeasedEvent
 
 OBSERVERS_MAX = 10
@@ -19,37 +20,23 @@ OBSERVERS_MAX = 10
 class Route:
     """One host's way to Honcho. ``destination`` names URL and key without giving either away."""
 
-    host: str
-    workspace: str
-    url: str
+    host: Host
     destination: str
-    target: Destination
-    key_source: str
-    ai_peer: str
-    observation: Observation
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return self.host.destination.url
 
     def endpoint(self, workspace: str) -> Endpoint:
         """Where to send what was captured for this workspace."""
-        key = self.target.key
-        return Endpoint(self.target.url, workspace, None if key is None else key.reveal())
+        key = self.host.destination.key
+        return Endpoint(self.url, workspace, None if key is None else key.reveal())
 
 
 def routes(hosts: Mapping[str, Host], salt: bytes) -> dict[str, Route]:
     """The routes of all enabled hosts. ``salt`` belongs to the database: no name is known elsewhere."""
-    return {
-        name: Route(
-            host=name,
-            workspace=host.workspace,
-            url=host.destination.url,
-            destination=_name(host.destination, salt),
-            target=host.destination,
-            key_source=host.key_source.value,
-            ai_peer=host.peers.ai,
-            observation=host.peers.observation,
-        )
-        for name, host in hosts.items()
-        if host.enabled
-    }
+    return {name: Route(host, _name(host.destination, salt)) for name, host in hosts.items() if host.enabled}
 
 
 def _name(target: Destination, salt: bytes) -> str:
@@ -57,21 +44,20 @@ def _name(target: Destination, salt: bytes) -> str:
     return hmac.new(salt, f"{target.url}\0{key}".encode(), hashlib.sha256).hexdigest()[:16]
 
 
-def members(route: Route, batch: Iterable[LeasedEvent], joined: tuple[str, ...]) -> tuple[Member, ...]:
+def members(host: Host, batch: Iterable[LeasedEvent], joined: tuple[str, ...]) -> tuple[Member, ...]:
     """Who must be in the session before this batch: those who are in it, those who speak, and the AI peer.
 
-    The AI peer listens from the first message on, so that it can learn from it. In the order of joining;
-    past Honcho's bound on observers, later ones only are observed.
+    The AI peer listens from the first message on, so that it can learn from it; unless another peer speaks
+    for the assistant. In the order of joining; past Honcho's bound on observers, later ones are observed
+    only.
     """
     speakers = {event.peer: event.role for event in batch}
-    ordered = list(dict.fromkeys((*joined, route.ai_peer, *sorted(speakers))))
-    if route.ai_peer not in speakers and route.ai_peer not in joined and "assistant" in speakers.values():
-        ordered.remove(route.ai_peer)
+    listening = () if "assistant" in speakers.values() else (host.peers.ai,)
     chosen: list[Member] = []
     observers = 0
-    for peer in ordered:
-        is_ai = peer == route.ai_peer or speakers.get(peer) == "assistant"
-        flags = route.observation.ai if is_ai else route.observation.user
+    for peer in dict.fromkeys((*joined, *listening, *sorted(speakers))):
+        assistant = speakers.get(peer) == "assistant"
+        flags = host.peers.observation.ai if assistant else flags_for(host, peer)
         observes = flags.observe_others and observers < OBSERVERS_MAX
         observers += observes
         chosen.append(Member(peer, flags.observe_me, observes))

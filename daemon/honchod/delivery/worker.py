@@ -45,8 +45,11 @@ class WorkerSettings:
 class Worker:
     """Delivers from the outbox until it is stopped. `notify` after each append."""
 
-    def __init__(self, outbox: Outbox, settings: WorkerSettings, *, clock: Clock, random: Random) -> None:
+    def __init__(
+        self, outbox: Outbox, pool: GatewayPool, settings: WorkerSettings, *, clock: Clock, random: Random
+    ) -> None:
         self._outbox = outbox
+        self._pool = pool
         self._settings = settings
         self._clock = clock
         self._random = random
@@ -79,26 +82,28 @@ class Worker:
     async def use(self, routes: Iterable[Route]) -> None:
         """Work with these routes from now on. What is in flight ends on its old way.
 
-        A host whose way changed is tried at once, whatever its old circuit said.
+        Open circuits are probed at once. A host whose way changed has a new circuit, opened slowly.
         """
         before = self._routes
-        self._routes = {route.host: route for route in routes}
+        self._routes = {route.host.name: route for route in routes}
         present: dict[str, Destination] = {}
         for route in self._routes.values():
             destination = present.get(route.destination)
             if destination is None:
-                destination = self.destinations.get(route.destination) or self._new(route)
+                destination = self.destinations.get(route.destination) or self._new(
+                    route, replaced=bool(before)
+                )
                 destination.hosts = []
                 present[route.destination] = destination
-            destination.hosts.append(route.host)
+            destination.hosts.append(route.host.name)
         self.destinations = present
+        for destination in present.values():
+            self._retry_circuit(destination)
         changed = tuple(
             name
             for name, route in self._routes.items()
             if name in before and before[name].destination != route.destination
         )
-        for name in changed:
-            self._retry_circuit(present[self._routes[name].destination])
         if changed:
             await self._outbox.wake(changed)
         await self._close_unused()
@@ -129,6 +134,21 @@ class Worker:
         """Go on."""
         self.paused = False
         self.notify()
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes in use."""
+        return tuple(self._routes.values())
+
+    @property
+    def request_timeout_s(self) -> float:
+        """How long one request may take."""
+        return self._settings.request_timeout_s
+
+    @property
+    def requests(self) -> int:
+        """Calls to Honcho since the start."""
+        return self._pool.requests
 
     @property
     def in_flight(self) -> int:
@@ -339,9 +359,9 @@ class Worker:
     def _retry_circuit(self, destination: Destination) -> None:
         destination.circuit = retried(destination.circuit, now_ms=self._clock.now_ms())
 
-    def _new(self, route: Route) -> Destination:
-        limit = self._settings.concurrency
-        circuit = self._kept.get(route.destination, Circuit(width=limit))
+    def _new(self, route: Route, *, replaced: bool) -> Destination:
+        width = 1 if replaced else self._settings.concurrency
+        circuit = self._kept.get(route.destination, Circuit(width=width))
         return Destination(route.destination, route.url, circuit)
 
     async def _close_unused(self) -> None:

@@ -36,7 +36,7 @@ class LaneView(msgspec.Struct, frozen=True):
     due_in_s: float | None
     failures: int
     last_error: str | None
-    in_flight: int = 0
+    in_flight: bool = False
     uncertain: bool = False
     suspect: bool = False
     order_gap: bool = False

@@ -31,9 +31,9 @@ Synchronous = Literal["full", "normal"]
 class StateDir:
     """An exclusive hold on a state directory, from `hold` until `release` or the end of the process."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, database: Path | None = None) -> None:
         self.path = path
-        self.database = path / FILE_NAME
+        self.database = path / FILE_NAME if database is None else database
         self._fd: int | None = None
 
     def hold(self) -> None:

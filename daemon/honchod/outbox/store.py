@@ -19,7 +19,18 @@ from sqlalchemy.engine import Connection
 
 from honchod.clock import Clock
 from honchod.errors import NotFound
-from honchod.outbox import circuits, database, intake, lanes, leases, letters, recovery, retention, views
+from honchod.outbox import (
+    circuits,
+    database,
+    intake,
+    kept,
+    lanes,
+    leases,
+    letters,
+    recovery,
+    retention,
+    views,
+)
 from honchod.outbox.circuits import CircuitRow
 from honchod.outbox.database import StateDir, Synchronous
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
@@ -50,13 +61,21 @@ class Outbox:
 
     @classmethod
     def open(
-        cls, state_dir: Path, *, bounds: Bounds, clock: Clock, synchronous: Synchronous = "full"
+        cls,
+        state_dir: Path,
+        *,
+        bounds: Bounds,
+        clock: Clock,
+        synchronous: Synchronous = "full",
+        path: Path | None = None,
     ) -> Outbox:
         """Lock the directory, open the database, bring it up to date, start the writer.
 
+        ``path`` is the database's own, where it does not stand in the state directory under its usual name.
+
         Raises `StateDirBusy`, `DatabaseTooNew`, `MigrationFailed`, or `OSError`.
         """
-        directory = StateDir(state_dir)
+        directory = StateDir(state_dir, path)
         directory.hold()
         try:
             connection = database.open_writer(directory.database, synchronous=synchronous)
@@ -117,6 +136,10 @@ class Outbox:
     async def recover(self, *, settle_delay_ms: int, died: bool) -> Recovered:
         """Take back leases that nobody holds any more (see `recovery.recover`)."""
         return await self._write(lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died))
+
+    async def salt(self) -> bytes:
+        """The random bytes of this database."""
+        return await self._write(kept.salt)
 
     async def save_circuit(self, row: CircuitRow) -> None:
         """Keep a circuit."""

@@ -1,0 +1,346 @@
+"""The composition root: puts the rooms together, and is what the front door talks to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import platform
+import sqlite3
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+
+import msgspec
+import structlog
+
+import honchod
+from honchod.api.callers import Access
+from honchod.api.server import FrontDoor
+from honchod.api.sockets import Listener
+from honchod.capture.intake import Intake
+from honchod.capture.redact import Redactor
+from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.clock import Clock
+from honchod.delivery.deliver import Result
+from honchod.delivery.retry import Policy
+from honchod.delivery.routes import routes
+from honchod.delivery.worker import Worker, WorkerSettings
+from honchod.errors import HonchodError
+from honchod.gateway.pool import GatewayPool
+from honchod.identity import files
+from honchod.identity.host import Hosts
+from honchod.ops import checks, letters, status
+from honchod.ops.metrics import Metrics
+from honchod.ops.recent import RecentErrors
+from honchod.ops.views import (
+    Checks,
+    Discarded,
+    Drained,
+    Health,
+    Info,
+    LetterDetail,
+    LetterPage,
+    LetterSelection,
+    LimitsView,
+    Reloaded,
+    Retried,
+    Status,
+    WorkerState,
+)
+from honchod.outbox.store import Outbox
+from honchod.outbox.values import Bounds, Lease, LeaseTerms
+from honchod.service import settings as settings_
+from honchod.service.settings import Flags, Settings
+
+log = structlog.get_logger("honchod.service")
+
+ID_CHARS = 512
+LEASE_MIN_S = 30.0
+FEATURES = ("messages", "dead_letters", "worker", "checks", "reload", "metrics")
+
+
+class Daemon:
+    """One running daemon: `open`, `serve`, `stop`. Also the backend of the front door."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        hosts: Hosts,
+        *,
+        environ: Mapping[str, str],
+        config: Path | None,
+        flags: Flags,
+        clock: Clock,
+        random: Random,
+    ) -> None:
+        """``environ`` is the environment as it was at the start, ``config`` the file that a flag named."""
+        self._settings = settings
+        self._hosts = hosts
+        self._environ = environ
+        self._config = config
+        self._flags = flags
+        self._clock = clock
+        self._random = random
+        self._started_s = clock.monotonic_s()
+        self._started_ms = clock.now_ms()
+        self._recent = RecentErrors()
+        self._ready = False
+        self._metrics = Metrics()
+
+    async def open(self) -> None:
+        """Open the outbox and start to deliver. Raises `StartRefused` or `OSError`."""
+        settings = self._settings
+        self._outbox = Outbox.open(
+            settings.state_dir,
+            bounds=_bounds(settings),
+            clock=self._clock,
+            synchronous=settings.outbox.synchronous,
+            path=settings.outbox_path,
+        )
+        self._outbox.on_commit(self._metrics.committed)
+        self._pool = GatewayPool(
+            timeout_s=settings.delivery.request_timeout_s,
+            rate=lambda url: self._settings.delivery.rate(url),
+            clock=self._clock,
+        )
+        self._worker = Worker(
+            self._outbox, self._pool, _worker_settings(settings), clock=self._clock, random=self._random
+        )
+        self._worker.on_result = self._delivered
+        self._intake = Intake(self._outbox, self._hosts, _redactor(settings), clock=self._clock)
+        self._intake.on_append = self._worker.notify
+        await self._worker.open()
+        await self._worker.use(routes(self._hosts, await self._outbox.salt()).values())
+        self._working = asyncio.create_task(self._worker.run())
+        self._working.add_done_callback(_worker_ended)
+        for warning in self._hosts.warnings:
+            log.warning("config.warning", warning=warning)
+
+    async def serve(self, listener: Listener) -> None:
+        """Open the front door."""
+        self._door = FrontDoor(self, limits=self._limits(), access=_access(self._settings))
+        await self._door.start(listener)
+        self._ready = True
+
+    async def stop(self) -> None:
+        """Refuse intake, let requests in flight end within the stop budget, hand back leases, checkpoint."""
+        budget_s = self._settings.delivery.stop_timeout_s
+        self._door.refuse_intake()
+        self._ready = False
+        await self._worker.stop(budget_s * 0.8)
+        await self._working
+        await self._door.stop(budget_s * 0.1)
+        await self._pool.close()
+        await self._outbox.close()
+
+    async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
+        """Take messages in, all or nothing; returns after the fsync."""
+        return await self._intake.write(request, uid=uid, operator=operator)
+
+    def health(self) -> Health:
+        """Whether the writer and the scheduler make progress."""
+        return status.health(self._outbox, self._worker, self._clock)
+
+    def ready(self) -> bool:
+        """Whether the daemon serves."""
+        return self._ready
+
+    def info(self) -> Info:
+        """Versions, limits, socket and features."""
+        return Info(
+            version=honchod.__version__,
+            api="v1",
+            python=platform.python_version(),
+            sqlite=sqlite3.sqlite_version,
+            sdk=version("honcho-ai"),
+            socket=str(self._settings.socket),
+            pid=os.getpid(),
+            limits=self._limits(),
+            features=list(FEATURES),
+        )
+
+    async def status(self) -> Status:
+        """The whole daemon at a glance."""
+        return await status.status(
+            self._outbox,
+            self._worker,
+            self._hosts,
+            self._recent,
+            clock=self._clock,
+            started_s=self._started_s,
+            notices=list(self._hosts.warnings),
+        )
+
+    async def letters(
+        self, *, session: str | None, code: str | None, limit: int, cursor: str | None
+    ) -> LetterPage:
+        """A page of dead letters."""
+        return await letters.page(self._outbox, session=session, code=code, limit=limit, cursor=cursor)
+
+    async def letter(self, letter_id: str, *, content: bool) -> LetterDetail:
+        """One dead letter with its attempts."""
+        return await letters.show(self._outbox, letter_id, content=content)
+
+    async def retry_letters(self, selection: LetterSelection) -> Retried:
+        """Put dead letters back into the queue, and probe closed-off destinations."""
+        retried, hosts = await letters.retry(self._outbox, selection)
+        if hosts:
+            await self._worker.wake(tuple(hosts))
+        log.info("letters.retried", letters=retried.retried)
+        return retried
+
+    async def discard_letters(self, ids: list[str]) -> Discarded:
+        """Discard dead letters for good."""
+        discarded = await letters.discard(self._outbox, ids)
+        log.info("letters.discarded", letters=discarded)
+        return Discarded(discarded)
+
+    async def wake(self) -> WorkerState:
+        """Make everything that waits due now."""
+        await self._worker.wake()
+        return await self._worker_state()
+
+    async def pause(self) -> WorkerState:
+        """Stop delivering until resumed; intake goes on."""
+        self._worker.pause()
+        log.info("worker.paused")
+        return await self._worker_state()
+
+    async def resume(self) -> WorkerState:
+        """Deliver again."""
+        self._worker.resume()
+        log.info("worker.resumed")
+        return await self._worker_state()
+
+    async def drain(self, timeout_s: float) -> Drained:
+        """Try everything that waits, and wait for the queue to become empty, at most that long."""
+        await self._worker.wake()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while await self._pending():
+                    await self._worker.settled()
+        remaining = await self._pending()
+        return Drained(remaining == 0, remaining)
+
+    async def checks(self) -> Checks:
+        """Probe what the daemon depends on."""
+        elapsed_ms = (self._clock.monotonic_s() - self._started_s) * 1000
+        drift_s = (self._clock.now_ms() - self._started_ms - elapsed_ms) / 1000
+        return await checks.run(
+            self._worker.routes, self._pool, self._settings.state_dir, self._clock, drift_s=drift_s
+        )
+
+    async def reload(self) -> Reloaded:
+        """Read the configuration again. Raises `ConfigError`, and then nothing has changed."""
+        fresh, hosts = load(self._config, self._environ, self._flags)
+        restart = [
+            name
+            for name in ("state_dir", "socket", "outbox_path", "outbox", "limits", "http")
+            if getattr(fresh, name) != getattr(self._settings, name)
+        ]
+        kept = {name: getattr(self._settings, name) for name in restart}
+        self._settings = msgspec.structs.replace(fresh, **kept)
+        self._hosts = hosts
+        self._pool.timeout_s = fresh.delivery.request_timeout_s
+        self._worker.configure(_worker_settings(fresh))
+        await self._worker.use(routes(hosts, await self._outbox.salt()).values())
+        self._intake.use(hosts, _redactor(fresh))
+        self._door.allow(_access(fresh))
+        log.info("config.reloaded", hosts=sorted(hosts), restart_needed=restart)
+        return Reloaded(sorted(hosts), restart)
+
+    async def metrics(self) -> bytes:
+        """The metrics in Prometheus's text format."""
+        return self._metrics.render(
+            await self._outbox.overview(),
+            self._worker,
+            self._outbox,
+            now_ms=self._clock.now_ms(),
+            now_s=self._clock.monotonic_s(),
+        )
+
+    def _limits(self) -> LimitsView:
+        limits = self._settings.limits
+        return LimitsView(
+            body_bytes=limits.body_bytes,
+            messages_per_request=limits.messages_per_request,
+            id_chars=ID_CHARS,
+            connections=limits.connections,
+            arrival_s=limits.arrival_s,
+            idle_s=limits.idle_s,
+        )
+
+    def _delivered(self, lease: Lease, result: Result) -> None:
+        self._metrics.delivered(result)
+        if result.verdict is not None:
+            self._recent.add(result.verdict.code, lease.lane.host, self._clock.now_ms())
+        for died in result.settlement.died:
+            self._recent.add(died.code, lease.lane.host, self._clock.now_ms())
+
+    async def _pending(self) -> int:
+        return (await self._outbox.overview()).counts.queued
+
+    async def _worker_state(self) -> WorkerState:
+        return WorkerState(self._worker.paused, await self._pending())
+
+
+def load(config: Path | None, environ: Mapping[str, str], flags: Flags) -> tuple[Settings, Hosts]:
+    """Settings and hosts, from the files in force. Raises `ConfigError`."""
+    loaded = settings_.load(config, env=environ, flags=flags)
+    return loaded, files.load(loaded.honcho_config or files.find(environ), environ)
+
+
+def _bounds(settings: Settings) -> Bounds:
+    outbox = settings.outbox
+    return Bounds(
+        max_rows=outbox.max_rows,
+        max_bytes=outbox.max_bytes,
+        quota_share=outbox.quota_share,
+        dedupe_window_ms=int(outbox.dedupe_window_s * 1000),
+        content_after_delivery_ms=int(outbox.content_after_delivery_s * 1000),
+    )
+
+
+def _worker_settings(settings: Settings) -> WorkerSettings:
+    delivery = settings.delivery
+    return WorkerSettings(
+        policy=Policy(
+            backoff_base_s=delivery.backoff_base_s,
+            backoff_cap_s=delivery.backoff_cap_s,
+            retry_after_cap_s=delivery.retry_after_cap_s,
+            settle_delay_s=delivery.settle_delay_s,
+            max_attempts=delivery.max_attempts,
+        ),
+        terms=LeaseTerms(
+            batch_max=delivery.batch_max,
+            batch_bytes=delivery.batch_bytes,
+            lease_ms=int(max(LEASE_MIN_S, 4 * delivery.request_timeout_s) * 1000),
+            max_age_ms=int(delivery.max_age_s * 1000),
+        ),
+        concurrency=delivery.concurrency,
+        request_timeout_s=delivery.request_timeout_s,
+    )
+
+
+def _redactor(settings: Settings) -> Redactor | None:
+    capture = settings.capture
+    return Redactor(capture.patterns, capture.allow) if capture.redact else None
+
+
+def _access(settings: Settings) -> Access:
+    access = settings.access
+    return Access.of(
+        allow_uids=access.allow_uids,
+        allow_gids=access.allow_gids,
+        operator_uids=access.operator_uids,
+    )
+
+
+def _worker_ended(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.critical("worker.broke", error=type(error).__name__, exc_info=error)
+
+
+__all__ = ["Daemon", "HonchodError", "load"]
