@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from typing import Final
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -100,13 +101,13 @@ class RequestLog:
 
 
 def path_ids(path: str) -> tuple[str, str]:
-    """The workspace and the session that a path names; empty where it names none."""
+    """The workspace and the session that a percent-encoded path names; empty where it names none."""
     segments = path.split("/")
     if segments[1:3] != ["v3", "workspaces"]:
         return "", ""
-    workspace = segments[3] if len(segments) > 3 else ""
-    named = len(segments) > 6 and segments[4] == "sessions"
-    return workspace, segments[5] if named else ""
+    workspace = unquote(segments[3]) if len(segments) > 3 else ""
+    named = segments[4:5] == ["sessions"] and segments[5:] != ["list"]
+    return workspace, unquote(segments[5]) if named and len(segments) > 5 else ""
 
 
 def _count_messages(body: bytes) -> int:
