@@ -1,0 +1,86 @@
+"""The real program as a process, a real server behind a network that can break.
+
+The server is the sandbox. With ``HONCHOD_LIVE_URL`` (and ``HONCHOD_LIVE_KEY`` where it asks for one) it is a
+real Honcho: the same tests, in a workspace of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from honchod.sandbox.thread import running_sandbox
+from support.daemon import DaemonProcess
+from support.honcho import Remote
+from support.network import Network, running_network
+
+LIVE_URL = os.environ.get("HONCHOD_LIVE_URL")
+LIVE_KEY = os.environ.get("HONCHOD_LIVE_KEY")
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """The base URL of the server that all tests share."""
+    if LIVE_URL:
+        yield LIVE_URL
+        return
+    with running_sandbox() as sandbox:
+        yield sandbox.url
+
+
+@pytest.fixture
+def remote(server_url: str) -> Remote:
+    """The server as an outsider sees it."""
+    return Remote(server_url, LIVE_KEY)
+
+
+@pytest.fixture
+def workspace() -> str:
+    """A workspace that nobody used before."""
+    return f"honchod-test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def network(server_url: str) -> Iterator[Network]:
+    """The way from the daemon to the server."""
+    with running_network(server_url) as network:
+        yield network
+
+
+@pytest.fixture
+def hosts(network: Network, workspace: str) -> dict[str, Any]:
+    """A Honcho config with one host, which is also the default."""
+    config: dict[str, Any] = {
+        "baseUrl": network.url,
+        "workspace": workspace,
+        "peerName": "ann",
+        "aiPeer": "bot",
+    }
+    if LIVE_KEY:
+        config["apiKey"] = LIVE_KEY
+    return config
+
+
+@pytest.fixture
+def make_daemon(hosts: dict[str, Any]) -> Iterator[Callable[..., DaemonProcess]]:
+    """Makes daemons that are ended with the test. Takes `DaemonProcess`'s arguments."""
+    made: list[DaemonProcess] = []
+
+    def make(hosts_: dict[str, Any] | None = None, **options: Any) -> DaemonProcess:
+        daemon = DaemonProcess(hosts_ or hosts, **options)
+        made.append(daemon)
+        return daemon
+
+    yield make
+    for daemon in made:
+        daemon.close()
+
+
+@pytest.fixture
+def daemon(make_daemon: Callable[..., DaemonProcess]) -> DaemonProcess:
+    """A daemon with short waits, not started yet."""
+    return make_daemon()

@@ -1,0 +1,24 @@
+"""Waiting on conditions, never on time alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T], what: str, *, timeout_s: float = 30.0) -> T:
+    """Ask again and again until the answer is true; fail with ``what`` when it never is."""
+    deadline = time.monotonic() + timeout_s
+    last: BaseException | None = None
+    while time.monotonic() < deadline:
+        try:
+            if answer := condition():
+                return answer
+            last = None
+        except Exception as error:
+            last = error
+        time.sleep(0.02)
+    raise AssertionError(f"waited {timeout_s} s for: {what}") from last
