@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -186,14 +185,6 @@ def _read_request(stream: Any, number: int) -> Request | None:
         headers[name.lower()] = value.strip()
     body = stream.read(int(headers.get("content-length", 0)))
     return Request(method, target, headers, body, number)
-
-
-def wait_until(condition: Callable[[], Any], timeout_s: float = 10) -> None:
-    """Returns once ``condition`` holds; fails when it does not in time."""
-    deadline_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "the condition never came true"
-        time.sleep(0.001)
 
 
 def refuse_unread(path: Path) -> None:

@@ -18,10 +18,10 @@ from scripted_daemon import (
     raw,
     refuse_unread,
     silent,
-    wait_until,
 )
 
 from honchod.client import AsyncClient, NoAnswer, NotReachable, OutboxFull, TooLarge
+from support.waiting import wait_until
 
 HELLO = [{"content": "hello", "id": "m1"}]
 INFO = {"version": "1"}
@@ -154,7 +154,7 @@ def test_a_cancelled_call_does_not_leave_its_answer_to_the_next(daemon: Scripted
     async def main() -> None:
         async with AsyncClient(daemon.path) as client:
             call = asyncio.create_task(client.call("GET", "/v1/slow"))
-            await asyncio.to_thread(wait_until, lambda: daemon.requests)
+            await asyncio.to_thread(wait_until, lambda: daemon.requests, "the call")
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call

@@ -22,7 +22,6 @@ from scripted_daemon import (
     refuse_unread,
     running_as_root,
     silent,
-    wait_until,
 )
 
 from honchod.client import (
@@ -35,6 +34,7 @@ from honchod.client import (
     TooLarge,
     WrittenMessage,
 )
+from support.waiting import wait_until
 
 HELLO = [{"content": "hello", "id": "m1"}]
 INFO = {"version": "1"}
@@ -225,7 +225,7 @@ def test_a_write_lives_through_a_restart_of_the_daemon(daemon: ScriptedDaemon) -
     daemon.plan(problem(503, "draining", retry_after_s=0.1))
     with Client(daemon.path) as client, ThreadPoolExecutor(1) as threads:
         writing = threads.submit(client.write, HELLO, session="s", wait_s=20)
-        wait_until(lambda: daemon.requests)
+        wait_until(lambda: daemon.requests, "the first try")
         daemon.stop()
         with pytest.raises(TimeoutError):
             writing.result(0.3)
@@ -238,7 +238,7 @@ def test_a_refusal_sent_before_the_body_was_read_is_heard(daemon: ScriptedDaemon
     daemon.stop()
     refusing = threading.Thread(target=refuse_unread, args=(daemon.path,))
     refusing.start()
-    wait_until(daemon.path.exists)
+    wait_until(daemon.path.exists, "the refusing server")
     with Client(daemon.path, wait_s=1) as client, pytest.raises(TooLarge):
         client.write([{"content": "x" * 3_000_000}], session="s")
     refusing.join(10)

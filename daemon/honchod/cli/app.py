@@ -1,0 +1,93 @@
+"""Every command but ``send``: a click group that imports a command's module when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from honchod import __version__
+from honchod.cli.options import socket_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Entry(NamedTuple):
+    """Where a command lives: attribute ``name`` of module ``honchod.cli.<module>``.
+
+    ``help`` is its line in ``honchod --help``, which so needs no import.
+    """
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "run": Entry("run", "Run the daemon in the foreground."),
+    "demo": Entry("demo.command", "See it work: a daemon and a sandbox server in a temporary directory."),
+    "sandbox": Entry("sandbox", "Run a small Honcho server for trials, with faults on demand."),
+    "send": Entry("send", "Hand over a message."),
+    "status": Entry("status", "Show queue, delivery, destinations and cache."),
+    "letters": Entry("letters", "Look at, retry or discard dead letters."),
+    "wake": Entry("worker", "Make everything that waits due now."),
+    "pause": Entry("worker", "Stop delivering; intake goes on."),
+    "resume": Entry("worker", "Deliver again."),
+    "drain": Entry("drain", "Wait until the queue is empty."),
+    "check": Entry("check", "Probe every destination with its key."),
+    "reload": Entry("reload", "Read the configuration again."),
+}
+
+EPILOG = """\b
+examples:
+  honchod demo
+  honchod run --config /etc/honchod/honchod.toml
+  honchod send --session chat-7 "I moved to Lisbon."
+  honchod status --watch
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 daemon not reachable, 4 not allowed.
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order in which help shows them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command; None for a name that is none."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = getattr(import_module(f"honchod.cli.{entry.module}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="honchod")
+@socket_option
+def app() -> None:
+    """The memory daemon of one machine.
+
+    It keeps what agents say on disk, delivers it to Honcho once and in order, and gives memory back.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; returns its exit code and raises what a command raises."""
+    try:
+        code = app.main(args=list(arguments), prog_name="honchod", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    return code if isinstance(code, int) else 0

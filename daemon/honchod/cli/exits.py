@@ -1,0 +1,39 @@
+"""How a command ends: its exit code and the line that says why. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import IntEnum
+
+from honchod.cli.printable import printable
+from honchod.client.errors import ClientError, NotAllowed, NotReachable, Rejected
+
+
+class Exit(IntEnum):
+    """The exit codes, the same for every command."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    """Wrong usage or configuration."""
+    NOT_REACHABLE = 3
+    """No daemon answers."""
+    NOT_ALLOWED = 4
+    INTERRUPTED = 130
+    """As a shell reports SIGINT."""
+
+
+def complain(error: ClientError) -> Exit:
+    """Write ``honchod: CODE: detail`` to stderr and return the exit code."""
+    detail = error.detail if isinstance(error, Rejected) else str(error)
+    sys.stderr.write(f"honchod: {error.code}: {printable(detail)}\n")
+    if isinstance(error, NotReachable):
+        return Exit.NOT_REACHABLE
+    return Exit.NOT_ALLOWED if isinstance(error, NotAllowed) else Exit.FAILED
+
+
+def stop_writing() -> Exit:
+    """The reader of stdout has gone: nothing more can be said there, also not at interpreter exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return Exit.FAILED
