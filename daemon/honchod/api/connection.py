@@ -1,0 +1,173 @@
+"""One client's connection: who it is, what it is waiting for, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
+from aiohttp.streams import StreamReader
+
+from honchod.api import problems
+from honchod.api.bodies import PeerLeft
+from honchod.api.callers import Caller, caller_of
+from honchod.api.phases import Phase
+from honchod.api.request_ids import request_id
+from honchod.errors import BadRequest, Problem, RequestTimeout
+
+if TYPE_CHECKING:
+    from honchod.api.connections import Connections
+
+_log = structlog.get_logger(__name__)
+
+
+class Connection(web.RequestHandler):
+    """The HTTP protocol of aiohttp, with the peer's credentials and a phase that bounds every wait.
+
+    aiohttp has no bound on how long headers, a body or the reading of an answer may take; here each phase
+    records when it began, and ``Connections`` ends those that last too long.
+    """
+
+    __slots__ = ("_body", "_connections", "_half_closed", "_work", "caller", "phase", "since_s")
+
+    caller: Caller
+
+    def __init__(self, connections: Connections, *, loop: asyncio.AbstractEventLoop, **options: Any) -> None:
+        super().__init__(connections, loop=loop, **options)
+        self._connections = connections
+        self._body: StreamReader | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._half_closed = False
+        self.phase = Phase.IDLE
+        self.since_s = time.monotonic()
+
+    def enter(self, phase: Phase) -> None:
+        """Begin a phase; its time starts now (finer than the loop's clock, which counts milliseconds)."""
+        self.phase = phase
+        self.since_s = time.monotonic()
+
+    def begin(self, body: StreamReader, work: asyncio.Task[None]) -> None:
+        """A request's headers are complete and its handler is about to run."""
+        self._body = body
+        self._work = work
+        if body.is_eof():
+            self.enter(Phase.WORKING)
+        elif self.phase is not Phase.ARRIVING:
+            self.enter(Phase.ARRIVING)
+        self._give_up_broken_body()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Read the peer's credentials, once, and take a place among the connections."""
+        super().connection_made(transport)
+        self.caller = caller_of(transport.get_extra_info("socket"))
+        self._connections.admit(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Give the place back, once nothing works any more for the peer that left."""
+        super().connection_lost(exc)
+        if self._work is None:
+            self._connections.left(self)
+        else:
+            self._work.add_done_callback(lambda _: self._connections.left(self))
+
+    def data_received(self, data: bytes) -> None:
+        """The first byte of a request starts the time it has to arrive."""
+        if data and self.phase is Phase.IDLE:
+            self.enter(Phase.ARRIVING)
+        super().data_received(data)
+        self._give_up_broken_body()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """A peer that closed its sending half still gets the answers to what it had sent as a whole."""
+        self._half_closed = True
+        complete = self._body is not None and self._body.is_eof()
+        return bool(self._messages) or complete or self.phase in (Phase.WORKING, Phase.SENDING)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send the answer, within the time that a peer may take to read it."""
+        self.enter(Phase.SENDING)
+        body = request.content
+        if self._connections.closing or not body.is_eof() or body.exception() is not None:
+            # What is left of a body that was not read to its end could be taken for the next request.
+            resp.force_close()
+        try:
+            return await super().finish_response(request, resp, start_time)
+        finally:
+            self._body = None
+            self.enter(Phase.IDLE)
+            if self._half_closed and not self._messages:
+                self.hang_up()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what is no HTTP with a problem. The parser's text is left out: it quotes what was sent."""
+        if isinstance(exc, PeerLeft):
+            raise exc
+        problem: Problem
+        if status >= 500:
+            problem = problems.internal()
+        elif isinstance(exc, LineTooLong):
+            problem = BadRequest("the request line or a header is too long")
+        else:
+            problem = BadRequest("the request is not well-formed HTTP/1.1")
+        response = problems.response(problem, request_id())
+        response.force_close()
+        return response
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        """Log a failure of the protocol by its type alone: its text may quote the request."""
+        error = kw.get("exc_info")
+        _log.error("connection.failed", error=type(error).__name__, uid=self.caller.uid, pid=self.caller.pid)
+
+    def _give_up_broken_body(self) -> None:
+        """End a body whose framing is broken: aiohttp queues the error like a next request, and forgets it.
+
+        Nothing else can be queued behind a body that is not complete.
+        """
+        if self._messages and self._body is not None and not self._body.is_eof():
+            self._body.set_exception(web.RequestPayloadError())
+            self._body.feed_eof()
+
+    def expire(self) -> None:
+        """End a wait for the peer that has lasted too long."""
+        match self.phase:
+            case Phase.ARRIVING:
+                self.refuse(RequestTimeout("the request did not arrive as a whole in time"))
+            case Phase.IDLE:
+                self.hang_up()
+            case _:
+                self.cut()
+
+    def refuse(self, problem: Problem) -> None:
+        """Close with a problem for an answer, where no request is complete."""
+        if self.transport is not None:
+            self.transport.write(problems.last_words(problem, request_id()))
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close once everything written has been handed over."""
+        self.enter(Phase.CLOSING)
+        if self.transport is not None:
+            self.transport.close()
+
+    def cut(self) -> None:
+        """Close now; what the peer has not read is dropped."""
+        self.enter(Phase.CLOSING)
+        if self.transport is not None:
+            self.transport.abort()
+
+    def give_up(self) -> None:
+        """Close now and end the work for the peer, even if it left long ago."""
+        self.cut()
+        if self._work is not None:
+            self._work.cancel()

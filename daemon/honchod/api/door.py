@@ -1,0 +1,125 @@
+"""The front door proper: from one HTTP request to one answer, whatever happens in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+from aiohttp import hdrs, web
+
+from honchod.api import problems
+from honchod.api.backend import Backend
+from honchod.api.bodies import PeerLeft, read_body
+from honchod.api.callers import Access, Caller, Role
+from honchod.api.connection import Connection
+from honchod.api.decoding import check_path, decode_body, decode_query
+from honchod.api.phases import Phase
+from honchod.api.request_ids import request_id
+from honchod.api.route import Answer, Call, Nothing, Route
+from honchod.api.router import Match, Router
+from honchod.errors import Draining, NotAllowed, Problem
+from honchod.ops.views import LimitsView
+
+_log = structlog.get_logger(__name__)
+
+_NOTHING: Final = Nothing()
+_RETRY_DRAINING_S: Final = 5.0
+
+
+class Door:
+    """Answers requests: finds the route, checks the caller, decodes, calls the handler, words the errors.
+
+    ``access`` may be replaced at any time, and ``draining`` set: it makes the door refuse intake.
+    """
+
+    def __init__(
+        self, backend: Backend, *, limits: LimitsView, access: Access, routes: Iterable[Route]
+    ) -> None:
+        self._backend = backend
+        self._limits = limits
+        self._router = Router(routes)
+        self.access = access
+        self.draining = False
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """The answer to a request. Raises nothing but PeerLeft, when it was in the middle of its body."""
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        name = request_id(request.headers.get("X-Request-Id"))
+        route: Route | None = None
+        try:
+            match = self._router.find(request.method, request.rel_url.raw_path)
+            route = match.route
+            answer = await self._answer(match, request, connection)
+        except Problem as problem:
+            return problems.response(problem, name)
+        except PeerLeft:
+            raise
+        except Exception as error:
+            caller = connection.caller
+            _log.error(
+                "request.failed",
+                error=type(error).__name__,
+                where=_where(error),
+                route=route.name if route else None,
+                request_id=name,
+                uid=caller.uid,
+                pid=caller.pid,
+            )
+            return problems.response(problems.internal(), name)
+        return web.Response(
+            body=answer.body,
+            status=answer.status,
+            headers={"Content-Type": answer.media_type, "Server": "honchod", "X-Request-Id": name},
+        )
+
+    async def _answer(self, match: Match, request: web.BaseRequest, connection: Connection) -> Answer:
+        route = match.route
+        role = self._admit(route, connection.caller)
+        query = decode_query(request.query, route.query) if _asks(request, route) else _NOTHING
+        if match.parameters:
+            check_path(match.parameters)
+        body = await self._body(request, route)
+        connection.enter(Phase.WORKING)
+        return await route.handler(
+            Call(
+                backend=self._backend,
+                limits=self._limits,
+                uid=connection.caller.uid,
+                operator=role is Role.OPERATOR,
+                body=body,
+                query=query,
+                path=match.parameters,
+            )
+        )
+
+    def _admit(self, route: Route, caller: Caller) -> Role:
+        role = self.access.role_of(caller)
+        if role < route.role:
+            raise NotAllowed(f"uid {caller.uid} is not among the {route.role.name.lower()}s of [access]")
+        if route.intake and self.draining:
+            raise Draining("the daemon is stopping", retry_after_s=_RETRY_DRAINING_S)
+        return role
+
+    async def _body(self, request: web.BaseRequest, route: Route) -> msgspec.Struct:
+        if request.method == hdrs.METH_GET:
+            return _NOTHING
+        body = await read_body(request, self._limits.body_bytes)
+        if not body and route.absent_body is not None:
+            return route.absent_body
+        return decode_body(body, route.decoder)
+
+
+def _asks(request: web.BaseRequest, route: Route) -> bool:
+    return route.query is not Nothing or bool(request.rel_url.raw_query_string)
+
+
+def _where(error: BaseException) -> str:
+    """File and line that raised, without the text of the error: that may quote what was sent."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else "unknown"

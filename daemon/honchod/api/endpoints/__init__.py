@@ -1,0 +1,1 @@
+"""The handlers: each turns a checked call into one call of the backend."""

@@ -1,0 +1,71 @@
+"""Errors as the socket shows them: ``application/problem+json`` (RFC 9457)."""
+
+from __future__ import annotations
+
+import math
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+from aiohttp import web
+
+from honchod.errors import MethodNotAllowed, Problem
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Every error of the socket; ``code`` is stable, ``retry_after_s`` is there where waiting helps."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    retry_after_s: float | None = None
+
+
+def internal() -> Problem:
+    """The answer to a failure that the caller has no part in: it says nothing of the cause."""
+    return Problem("the daemon failed at this; its log names the failure under this request id")
+
+
+def encode(problem: Problem) -> bytes:
+    """The document of a problem."""
+    return msgspec.json.encode(
+        ProblemDocument(
+            type=f"urn:honchod:problem:{problem.code}",
+            title=problem.title,
+            status=problem.status,
+            detail=problem.detail,
+            code=problem.code,
+            retry_after_s=problem.retry_after_s,
+        )
+    )
+
+
+def headers(problem: Problem, request_id: str) -> dict[str, str]:
+    """The headers that go with it; ``Retry-After`` is in whole seconds, rounded up."""
+    found = {"Content-Type": MEDIA_TYPE, "Server": "honchod", "X-Request-Id": request_id}
+    if problem.retry_after_s is not None:
+        found["Retry-After"] = str(math.ceil(problem.retry_after_s))
+    if isinstance(problem, MethodNotAllowed):
+        found["Allow"] = ", ".join(problem.allowed)
+    return found
+
+
+def response(problem: Problem, request_id: str) -> web.Response:
+    """The problem as an answer to a request."""
+    return web.Response(body=encode(problem), status=problem.status, headers=headers(problem, request_id))
+
+
+def last_words(problem: Problem, request_id: str) -> bytes:
+    """The problem as raw HTTP that ends its connection, for a peer whose request never became complete."""
+    body = encode(problem)
+    lines = [
+        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}",
+        *(f"{name}: {value}" for name, value in headers(problem, request_id).items()),
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    ]
+    return "\r\n".join((*lines, "", "")).encode() + body

@@ -1,0 +1,93 @@
+"""What a route is: one declaration from which both the dispatch and the OpenAPI document follow."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Generic, Literal, TypeVar
+
+import msgspec
+
+from honchod.api.backend import Backend
+from honchod.api.callers import Role
+from honchod.errors import Problem
+from honchod.ops.views import LimitsView
+
+JSON: Final = "application/json"
+
+B_co = TypeVar("B_co", covariant=True)
+Q_co = TypeVar("Q_co", covariant=True)
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A body or a query string that says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[B_co, Q_co]):
+    """One request as its handler sees it: decoded, checked and allowed."""
+
+    backend: Backend
+    limits: LimitsView
+    uid: int
+    operator: bool
+    body: B_co
+    query: Q_co
+    path: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler answers with, ready to be sent."""
+
+    body: bytes
+    status: int = 200
+    media_type: str = JSON
+
+    @classmethod
+    def of(cls, result: msgspec.Struct, status: int = 200) -> Answer:
+        """A wire type as JSON."""
+        return cls(_encoder.encode(result), status)
+
+
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True)
+class Route:
+    """One call of the socket.
+
+    ``path`` may hold ``{name}`` for one segment. ``answers`` maps each status of success (or, for a probe,
+    of failure) to the wire type of its body; None stands for a body of ``media_type`` that is no struct.
+    A request body may be left out when ``request_optional`` says so, or when there is nothing to say in it.
+    ``problems`` are those that this call alone can meet; the door adds what every call can. ``intake``
+    marks calls that are refused while the daemon stops. The summary is the handler's docstring.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    handler: Callable[[Call[Any, Any]], Awaitable[Answer]]
+    role: Role
+    answers: Mapping[int, type[msgspec.Struct] | None]
+    request: type[msgspec.Struct] = Nothing
+    request_optional: bool = False
+    query: type[msgspec.Struct] = Nothing
+    problems: tuple[type[Problem], ...] = ()
+    media_type: str = JSON
+    intake: bool = False
+
+    @property
+    def name(self) -> str:
+        """Method and path, for the log."""
+        return f"{self.method} {self.path}"
+
+    @cached_property
+    def absent_body(self) -> msgspec.Struct | None:
+        """What a request without a body means; None when it must have one."""
+        return self.request() if self.request_optional or self.request is Nothing else None
+
+    @cached_property
+    def decoder(self) -> msgspec.json.Decoder[msgspec.Struct]:
+        """Decodes the request body."""
+        return msgspec.json.Decoder(self.request)

@@ -1,0 +1,137 @@
+"""Every call of the socket: to add one, add a line here and its handler under ``endpoints``."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from honchod.api import openapi
+from honchod.api.callers import Role
+from honchod.api.endpoints import letters, messages, state, worker
+from honchod.api.route import Answer, Call, Nothing, Route
+from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.errors import (
+    IdConflict,
+    NoIdentity,
+    NotFound,
+    OutboxFull,
+    QuotaUsedUp,
+    RedactionFailed,
+    TooLarge,
+    UnknownHost,
+    Unprocessable,
+)
+from honchod.ops.views import (
+    Checks,
+    Discarded,
+    Drained,
+    DrainRequest,
+    Health,
+    Info,
+    LetterDetail,
+    LetterIds,
+    LetterPage,
+    LetterSelection,
+    Ready,
+    Reloaded,
+    Retried,
+    Status,
+    WorkerState,
+)
+
+
+async def show_openapi(call: Call[Nothing, Nothing]) -> Answer:
+    """Show the calls of this socket as an OpenAPI document."""
+    return Answer(_document())
+
+
+@cache
+def _document() -> bytes:
+    return openapi.document(ROUTES)
+
+
+_WRITE_PROBLEMS: Final = (
+    IdConflict,
+    TooLarge,
+    Unprocessable,
+    UnknownHost,
+    NoIdentity,
+    RedactionFailed,
+    QuotaUsedUp,
+    OutboxFull,
+)
+
+ROUTES: Final[tuple[Route, ...]] = (
+    Route(
+        "POST",
+        "/v1/messages",
+        messages.write_messages,
+        Role.AGENT,
+        {202: WriteResult},
+        request=WriteRequest,
+        problems=_WRITE_PROBLEMS,
+        intake=True,
+    ),
+    Route("GET", "/v1/health", state.show_health, Role.ANY, {200: Health, 503: Health}),
+    Route("GET", "/v1/ready", state.show_readiness, Role.ANY, {200: Ready, 503: Ready}),
+    Route("GET", "/v1/info", state.show_info, Role.ANY, {200: Info}),
+    Route("GET", "/v1/openapi.json", show_openapi, Role.ANY, {200: None}),
+    Route("GET", "/metrics", state.show_metrics, Role.ANY, {200: None}, media_type=state.METRICS_MEDIA_TYPE),
+    Route("GET", "/v1/status", state.show_status, Role.OPERATOR, {200: Status}),
+    Route(
+        "GET",
+        "/v1/dead-letters",
+        letters.list_letters,
+        Role.OPERATOR,
+        {200: LetterPage},
+        query=letters.LettersQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/dead-letters/{id}",
+        letters.show_letter,
+        Role.OPERATOR,
+        {200: LetterDetail},
+        query=letters.LetterQuery,
+        problems=(NotFound,),
+    ),
+    Route(
+        "POST",
+        "/v1/dead-letters/retry",
+        letters.retry_letters,
+        Role.OPERATOR,
+        {200: Retried},
+        request=LetterSelection,
+        problems=(NotFound, Unprocessable),
+    ),
+    Route(
+        "POST",
+        "/v1/dead-letters/discard",
+        letters.discard_letters,
+        Role.OPERATOR,
+        {200: Discarded},
+        request=LetterIds,
+        problems=(NotFound, Unprocessable),
+    ),
+    Route("POST", "/v1/worker/wake", worker.wake_worker, Role.OPERATOR, {200: WorkerState}),
+    Route("POST", "/v1/worker/pause", worker.pause_worker, Role.OPERATOR, {200: WorkerState}),
+    Route("POST", "/v1/worker/resume", worker.resume_worker, Role.OPERATOR, {200: WorkerState}),
+    Route(
+        "POST",
+        "/v1/worker/drain",
+        worker.drain_worker,
+        Role.OPERATOR,
+        {200: Drained},
+        request=DrainRequest,
+        request_optional=True,
+    ),
+    Route("POST", "/v1/checks", worker.run_checks, Role.OPERATOR, {200: Checks}),
+    Route(
+        "POST",
+        "/v1/reload",
+        worker.reload_configuration,
+        Role.OPERATOR,
+        {200: Reloaded},
+        problems=(Unprocessable,),
+    ),
+)
