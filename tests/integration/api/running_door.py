@@ -1,0 +1,65 @@
+"""A front door on a real Unix socket, on uvloop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvloop
+from memory_backend import MemoryBackend
+from raw_http import Peer, Reply
+
+from honchod.api.callers import Access
+from honchod.api.server import FrontDoor
+from honchod.api.sockets import Listener, bind
+from honchod.ops.views import LimitsView
+
+T = TypeVar("T")
+
+LIMITS = LimitsView(
+    body_bytes=4 * 2**20, messages_per_request=1000, id_chars=512, connections=256, arrival_s=30, idle_s=60
+)
+
+
+class RunningDoor:
+    """A front door that is up, and the loop it runs on."""
+
+    def __init__(self, path: Path, limits: LimitsView, access: Access, listener: Listener | None) -> None:
+        self.path = path
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self.backend, self.door = self.run(self._start(limits, access, listener))
+
+    async def _start(
+        self, limits: LimitsView, access: Access, listener: Listener | None
+    ) -> tuple[MemoryBackend, FrontDoor]:
+        backend = MemoryBackend(limits)
+        door = FrontDoor(backend, limits=limits, access=access)
+        await door.start(listener or bind(self.path))
+        return backend, door
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+
+    def soon(self, act: Callable[[], object]) -> None:
+        self._loop.call_soon_threadsafe(act)
+
+    def peer(self) -> Peer:
+        return Peer(self.path)
+
+    def ask(self, method: str, target: str, body: bytes | None = None, **headers: str) -> Reply:
+        with self.peer() as peer:
+            return peer.request(method, target, body, headers)
+
+    def stop(self, timeout_s: float = 5.0) -> None:
+        self.run(self.door.stop(timeout_s))
+
+    def close(self) -> None:
+        self.stop(0.1)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
