@@ -31,7 +31,7 @@ class IncomingMessage(msgspec.Struct, forbid_unknown_fields=True, frozen=True, o
     content: str
     role: Literal["user", "assistant"] = "user"
     id: Id | None = None
-    created_at: str | None = None
+    created_at: Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})] | None = None
     author: Author | None = None
     peer: Id | None = None
     runtime_user: Id | None = None
@@ -42,7 +42,7 @@ class IncomingMessage(msgspec.Struct, forbid_unknown_fields=True, frozen=True, o
 class WriteRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """The body of ``POST /v1/messages``: all or nothing."""
 
-    messages: list[IncomingMessage]
+    messages: Annotated[list[IncomingMessage], msgspec.Meta(extra_json_schema={"minItems": 1})]
     host: Id = "default"
     session: Id | None = None
     locator: Locator | None = None
