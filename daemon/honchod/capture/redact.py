@@ -1,0 +1,119 @@
+"""Hide secrets before anything is stored: in message content, in metadata, in the drop box of the client.
+
+Standard library only. Whoever calls it fails closed: an exception here means that nothing is stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from honchod.capture.secret.assignments import find_assigned
+from honchod.capture.secret.blocks import find_private_keys
+from honchod.capture.secret.commands import find_in_commands
+from honchod.capture.secret.credentials import CREDENTIALS
+from honchod.capture.secret.names import NameKind, name_kind
+from honchod.capture.secret.providers import PROVIDER_KEYS
+from honchod.capture.secret.spans import PLACEHOLDER, Haystack, Span, hide
+from honchod.capture.secret.values import is_placeholder
+
+_SHAPES = (*PROVIDER_KEYS, *CREDENTIALS)
+_MAX_PASSES = 6
+_MAX_DEPTH = 64
+_TOO_DEEP = "[redacted:too_deep]"
+_NAME_FIELDS = ("name", "key", "Name", "Key")
+_VALUE_FIELDS = ("value", "Value")
+
+
+class Redactor:
+    """Replaces each secret by ``[redacted:KIND]``: the built-in ones and those that ``patterns`` describe.
+
+    ``patterns`` are regular expressions; the group named ``secret`` is hidden, the whole match where there
+    is none. ``allow`` are regular expressions too: a secret that one of them matches in full stays.
+    Raises ``re.error`` when one of them cannot be compiled.
+    """
+
+    def __init__(self, patterns: Sequence[str] = (), allow: Sequence[str] = ()) -> None:
+        self._patterns = tuple(re.compile(pattern) for pattern in patterns)
+        self._allow = tuple(re.compile(pattern) for pattern in allow)
+
+    def text(self, text: str) -> str:
+        """``text`` without its secrets. Idempotent: a second time changes nothing."""
+        for _ in range(_MAX_PASSES):
+            hidden = hide(text, self._spans(text))
+            if hidden == text:
+                break
+            text = hidden
+        return text
+
+    def value(self, value: Any) -> Any:
+        """A JSON value without its secrets: every string of it, keys too, at any depth.
+
+        What stands under a name that promises a secret (``api_key``, ``password``, ``authorization``) is
+        hidden whatever it looks like. Past 64 levels nothing is looked at and nothing is kept.
+        """
+        return self._value(value, None, _MAX_DEPTH)
+
+    def _spans(self, text: str) -> list[Span]:
+        haystack = Haystack.of(text)
+        spans = [span for pattern in self._patterns for span in _custom(pattern, text)]
+        spans += find_private_keys(haystack)
+        for shape in _SHAPES:
+            spans += shape.find(haystack)
+        spans += find_assigned(haystack)
+        spans += find_in_commands(haystack)
+        if self._allow:
+            spans = [span for span in spans if not self._is_allowed(text[span.start : span.end])]
+        return spans
+
+    def _is_allowed(self, secret: str) -> bool:
+        return any(pattern.fullmatch(secret) for pattern in self._allow)
+
+    def _value(self, value: Any, promised: NameKind | None, levels: int) -> Any:
+        if isinstance(value, str):
+            return self._string(value, promised)
+        if isinstance(value, bool) or value is None:
+            return value
+        if isinstance(value, (int, float)):
+            return _placeholder(promised) if promised is NameKind.PASSWORD else value
+        if levels == 0:
+            return _TOO_DEEP
+        if isinstance(value, dict):
+            return self._object(value, promised, levels)
+        if isinstance(value, (list, tuple)):
+            return [self._value(item, promised, levels - 1) for item in value]
+        return value
+
+    def _object(self, value: dict[str, Any], promised: NameKind | None, levels: int) -> dict[str, Any]:
+        named = next((name_kind(value[f]) for f in _NAME_FIELDS if isinstance(value.get(f), str)), None)
+        clean: dict[str, Any] = {}
+        for key, item in value.items():
+            kind = name_kind(key) or promised or (named if key in _VALUE_FIELDS else None)
+            clean[_unused(self.text(key), clean)] = self._value(item, kind, levels - 1)
+        return clean
+
+    def _string(self, value: str, promised: NameKind | None) -> str:
+        if promised is None or not value.strip() or PLACEHOLDER.fullmatch(value) or is_placeholder(value):
+            return self.text(value)
+        return value if self._is_allowed(value) else _placeholder(promised)
+
+
+def _custom(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+    group = "secret" if "secret" in pattern.groupindex else 0
+    for match in pattern.finditer(text):
+        start, end = match.span(group)
+        if start < end:
+            yield Span(start, end, "custom")
+
+
+def _placeholder(kind: NameKind) -> str:
+    return f"[redacted:{kind.value}]"
+
+
+def _unused(key: str, taken: dict[str, Any]) -> str:
+    """Two keys that redaction made alike stay two keys."""
+    name, count = key, 2
+    while name in taken:
+        name, count = f"{key}#{count}", count + 1
+    return name
