@@ -1,0 +1,90 @@
+"""From what an agent hands in to what may be stored: strip, drop, redact, chunk, in this order.
+
+Redaction comes before the cut, so that no secret survives across it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from honchod.capture.chunk import chunks
+from honchod.capture.clean import well_formed, without_control_tokens, without_recalled
+from honchod.capture.host_patterns import patterns_for
+from honchod.capture.noise import is_noise, without_metadata
+from honchod.errors import RedactionFailed
+
+
+class HidesSecrets(Protocol):
+    """What the pipeline needs of a redactor."""
+
+    def text(self, text: str) -> str:
+        """``text`` without its secrets."""
+
+    def value(self, value: Any) -> Any:
+        """A JSON value without its secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What may be stored: the pieces of the content in order, at least one, and the metadata."""
+
+    pieces: tuple[str, ...]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Nothing is stored, on purpose; ``reason`` is that of the API's answer."""
+
+    reason: Literal["empty", "noise"]
+
+
+class Pipeline:
+    """The way of a message of one host.
+
+    ``redactor`` is ``None`` where redaction is switched off. ``max_chars`` bounds a piece in code points,
+    its marker included.
+    """
+
+    def __init__(self, host: str, redactor: HidesSecrets | None, max_chars: int) -> None:
+        self._patterns = patterns_for(host)
+        self._redactor = redactor
+        self._max_chars = max_chars
+
+    def run(self, content: str, author: str, metadata: Mapping[str, Any] | None) -> Captured | Dropped:
+        """Cleans, filters, redacts and cuts one message.
+
+        ``author`` is one of the API's authors; what only a person can say is looked for in ``human`` ones
+        alone. Raises ``RedactionFailed``, with nothing of the content in it, whatever the redactor raised.
+        """
+        text = without_recalled(well_formed(content))
+        text = without_metadata(text, self._patterns, author)
+        if not text.strip():
+            return Dropped("empty")
+        if is_noise(text, self._patterns, author):
+            return Dropped("noise")
+        text, clean = self._redacted(text, _well_formed_value(dict(metadata or {})))
+        return Captured(tuple(chunks(without_control_tokens(text), self._max_chars)), clean)
+
+    def _redacted(self, text: str, metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        if self._redactor is None:
+            return text, metadata
+        try:
+            return self._redactor.text(text), self._redactor.value(metadata)
+        except Exception:
+            # Not chained: the cause may carry the content.
+            raise RedactionFailed("a redactor failed; nothing was stored") from None
+
+
+def _well_formed_value(value: Any) -> Any:
+    """A JSON value whose strings, keys too, hold no NUL and no lone surrogate."""
+    match value:
+        case str():
+            return well_formed(value)
+        case dict():
+            return {well_formed(key): _well_formed_value(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_well_formed_value(item) for item in value]
+    return value
