@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from honchod.identity.block import SPELLINGS, Block
+from honchod.identity.fields import keys
 from honchod.identity.host import DEFAULT_HOST, canonical_name
 
 
@@ -52,7 +51,7 @@ def _changed(block: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 def _spellings(key: str) -> tuple[str, ...]:
     """Every name of the key, in the order in which they count."""
-    for field in msgspec.structs.fields(Block):
+    for field in keys(Block).values():
         names = (field.encode_name, *SPELLINGS.get(field.name, ()))
         if key in names:
             return names

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
-import msgspec
-
 from honchod.identity import fields
 from honchod.identity.block import Block
 from honchod.identity.destinations import AddressKeys
@@ -45,13 +43,14 @@ def take(environ: MutableMapping[str, str]) -> dict[str, str]:
 def read(environ: Mapping[str, str], problems: list[str]) -> Block:
     """The shared names as a block. An empty value counts as absent; faults are added to ``problems``."""
     values: dict[str, Any] = {}
-    by_name = {field.name: field for field in msgspec.structs.fields(Block)}
     for field_name in _NAMES:
         name = _name(environ, field_name)
         text = environ.get(name)
         if text:
             raw = _number(text) if field_name == "context_tokens" else text
-            values[field_name] = fields.convert(by_name[field_name], raw, key=name, problems=problems)
+            values[field_name] = fields.convert(
+                fields.keys(Block)[field_name], raw, key=name, problems=problems
+            )
     return Block(**values)
 
 

@@ -7,6 +7,8 @@ a whole number from 1 to 64``. The value of a key marked ``SECRET`` is never quo
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
@@ -34,6 +36,12 @@ class Unit(Protocol):
         """The text for a number, for ranges in messages."""
 
 
+@functools.cache
+def keys(kind: type[msgspec.Struct]) -> Mapping[str, msgspec.structs.FieldInfo]:
+    """The fields of a table by their names in Python."""
+    return {field.name: field for field in msgspec.structs.fields(kind)}
+
+
 def read(
     kind: type[StructT],
     raw: object,
@@ -53,7 +61,7 @@ def read(
         return kind()
     known: set[str] = set()
     values: dict[str, object] = {}
-    for field in msgspec.structs.fields(kind):
+    for field in keys(kind).values():
         names = (field.encode_name, *(spellings or {}).get(field.name, ()))
         known.update(names)
         for name in names:
@@ -77,18 +85,21 @@ def read(
 
 def convert(field: msgspec.structs.FieldInfo, raw: object, *, key: str, problems: list[str]) -> object | None:
     """The value as the field's type, or None after adding to ``problems`` what is wrong with it."""
-    kind = inspect.type_info(field.type)
-    extra = _extra(kind)
-    unit = extra.get("unit")
-    value = raw
     try:
-        if unit is not None and isinstance(raw, str):
-            value = unit.parse(raw)
-        converted: object = msgspec.convert(value, field.type)
-    except (msgspec.ValidationError, ValueError):
-        shown = "" if extra.get("secret") else f" = {_quote(raw)}"
-        problems.append(f"{key}{shown}: expected {describe(kind)}")
-        return None
+        return _converted(field, raw)
+    except msgspec.ValidationError:
+        kind = inspect.type_info(field.type)
+    extra = _extra(kind)
+    if isinstance(raw, str) and "unit" in extra:
+        with contextlib.suppress(msgspec.ValidationError, ValueError):
+            return _converted(field, extra["unit"].parse(raw))
+    shown = "" if extra.get("secret") else f" = {_quote(raw)}"
+    problems.append(f"{key}{shown}: expected {describe(kind)}")
+    return None
+
+
+def _converted(field: msgspec.structs.FieldInfo, raw: object) -> object:
+    converted: object = msgspec.convert(raw, field.type)
     return converted
 
 

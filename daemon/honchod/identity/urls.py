@@ -63,7 +63,7 @@ def _split(text: str) -> tuple[str, str]:
         raise ValueError("credentials do not belong into a URL")
     match = _URL.fullmatch(text)
     if match is None:
-        raise ValueError("expected http://HOST[:PORT][/PATH] or https://…, without query or fragment")
+        raise ValueError("expected scheme http or https, a host, perhaps a port and a path, and nothing more")
     scheme, host = match["scheme"].lower(), match["host"].lower()
     if host.startswith("["):
         host = f"[{_ipv6(host[1:-1])}]"

@@ -220,8 +220,7 @@ def _recall(recall: Recall, env: Mapping[str, str], problems: list[str]) -> Reca
     text = env.get(name)
     if not text:
         return recall
-    field = next(field for field in msgspec.structs.fields(Recall) if field.name == "cache_ttl_s")
-    ttl_s = fields.convert(field, text, key=name, problems=problems)
+    ttl_s = fields.convert(fields.keys(Recall)["cache_ttl_s"], text, key=name, problems=problems)
     return recall if ttl_s is None else msgspec.structs.replace(recall, cache_ttl_s=ttl_s)
 
 

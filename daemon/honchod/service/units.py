@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Final
-
-_DIGITS: Final = 6
-"""Digits behind the point that count when a number is shown: fewer than a division can spoil."""
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 
@@ -39,10 +37,11 @@ class Unit:
 
     def show(self, number: float) -> str:
         """The number with the largest suffix that leaves it whole."""
-        worth = {suffix: round(number / factor, _DIGITS) for suffix, factor in self.factors.items()}
-        whole = [suffix for suffix, count in worth.items() if count and count.is_integer()]
-        suffix = whole[-1] if whole else self.bare
-        return f"{worth[suffix]:g}{suffix}"
+        for suffix, factor in reversed(self.factors.items()):
+            count = round(number / factor)
+            if count and math.isclose(count * factor, number, rel_tol=1e-15):
+                return f"{count}{suffix}"
+        return f"{number:g}{self.bare}"
 
 
 DURATION: Final = Unit(
