@@ -130,6 +130,13 @@ def failures_for(circuit: Circuit, reason: Reason) -> int:
 
 
 def _opened(circuit: Circuit, reason: Reason, until_ms: int, *, width: int) -> Circuit:
+    if (
+        circuit.state is CircuitState.OPEN
+        and circuit.reason is Reason.THROTTLED
+        and reason is not circuit.reason
+    ):
+        # News of a lane that was sent before the pause: nothing may cut short what was asked for.
+        return circuit
     # Lanes that were in flight together fail together: that is one failure, not several.
     together = circuit.state is CircuitState.OPEN and circuit.reason is reason
     failures = circuit.failures if together else failures_for(circuit, reason)
