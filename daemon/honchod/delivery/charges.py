@@ -26,10 +26,13 @@ def charge(missing: Sequence[LeasedEvent], present: Bisect | None, *, max_attemp
     """Charge each event of a failed batch one attempt.
 
     An event dies of exhaustion only when it was alone: in company it may be innocent, and is halved out of
-    it first.
+    it first. Company costs it no more than what starts the halving, so that most of its attempts are its own.
     """
-    ids = tuple(event.id for event in missing)
-    counted = tuple(replace(event, attempts=event.attempts + 1) for event in missing)
+    alone = len(missing) == 1
+    ids = tuple(event.id for event in missing if alone or event.attempts < BISECT_AFTER)
+    counted = tuple(
+        replace(event, attempts=event.attempts + 1) if event.id in ids else event for event in missing
+    )
     if len(counted) == 1 and counted[0].attempts >= max_attempts:
         return Charged(ids, (Died(counted[0].id, "exhausted"),), (), None)
     worst = max((event.attempts for event in counted), default=0)
