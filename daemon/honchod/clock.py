@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock(Protocol):
@@ -31,5 +33,5 @@ class SystemClock:
 
 def rfc3339(at_ms: int) -> str:
     """A time as it stands on the wire: ``2026-03-02T09:00:00.000Z``."""
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    at = _EPOCH + timedelta(milliseconds=at_ms)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
