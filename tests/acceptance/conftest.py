@@ -26,6 +26,7 @@ LIVE_KEY = os.environ.get("HONCHOD_LIVE_KEY")
 def server_url() -> Iterator[str]:
     """The base URL of the server that all tests share."""
     if LIVE_URL:
+        _warm_up(Remote(LIVE_URL, LIVE_KEY))
         yield LIVE_URL
         return
     with running_sandbox() as sandbox:
@@ -84,3 +85,11 @@ def make_daemon(hosts: dict[str, Any]) -> Iterator[Callable[..., DaemonProcess]]
 def daemon(make_daemon: Callable[..., DaemonProcess]) -> DaemonProcess:
     """A daemon with short waits, not started yet."""
     return make_daemon()
+
+
+def _warm_up(remote: Remote) -> None:
+    """A server's very first message can take seconds; tests with short timeouts are not about that."""
+    workspace = f"honchod-test-{uuid.uuid4().hex[:12]}"
+    remote.ask("POST", "/v3/workspaces", {"id": workspace})
+    first = {"messages": [{"peer_id": "ann", "content": "hello"}]}
+    remote.ask("POST", f"/v3/workspaces/{workspace}/sessions/warm-up/messages", first)

@@ -42,7 +42,7 @@ def test_a_batch_that_lands_after_the_client_gave_up_is_found(
     daemon: DaemonProcess, network: Network, remote: Remote, workspace: str
 ) -> None:
     """The row appears late: within the settle delay, as it does behind a busy server."""
-    daemon.configure({"delivery": {"request_timeout_s": 0.4, "settle_delay_s": 2.0}})
+    daemon.configure({"delivery": {"request_timeout_s": 1.0, "settle_delay_s": 3.0}})
     network.hit("POST messages: commit-late=0.5 times=1")
     with daemon.start().client() as client:
         client.write([message(number) for number in range(5)], session="s")
@@ -161,7 +161,7 @@ def test_a_server_that_never_answers_is_named_stalled_and_found_again(
     daemon: DaemonProcess, network: Network, remote: Remote, workspace: str
 ) -> None:
     """C19."""
-    daemon.configure({"delivery": {"request_timeout_s": 0.3}})
+    daemon.configure({"delivery": {"request_timeout_s": 1.0, "settle_delay_s": 2.0}})
     network.hit("*: hang")
     with daemon.start().client() as client:
         client.write([message(0)], session="s")

@@ -20,7 +20,7 @@ WRITERS = 16
 KILLS = 3
 
 
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(580)
 def test_a_replay_of_all_conversations_arrives_once_and_in_order(
     make_daemon: Callable[..., DaemonProcess],
     hosts: dict[str, Any],

@@ -17,7 +17,7 @@ from support.waiting import wait_until
 
 QUICK = {
     "delivery": {
-        "request_timeout_s": 2.0,
+        "request_timeout_s": 10.0,
         "backoff_base_s": 0.05,
         "backoff_cap_s": 0.5,
         "settle_delay_s": 0.5,

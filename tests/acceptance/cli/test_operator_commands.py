@@ -1,0 +1,204 @@
+"""The operator's commands against the real daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import Honchod
+
+from support.daemon import DaemonProcess
+from support.honcho import Remote
+from support.network import Network
+from support.waiting import wait_until
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def send(honchod: Honchod, content: str, session: str = "s", message_id: str | None = None) -> None:
+    more = ("--id", message_id) if message_id else ()
+    assert honchod.run("send", "--session", session, *more, content).returncode == 0
+
+
+@pytest.fixture
+def letter_id(honchod: Honchod, network: Network) -> str:
+    """A dead letter: the server refused its content."""
+    network.hit('content="bad one": status=422')
+    send(honchod, "a bad one", message_id="m1")
+    page = wait_until(
+        lambda: (
+            page if (page := json.loads(honchod.run("letters", "list", "--json").stdout))["items"] else None
+        ),
+        "a dead letter",
+    )
+    network.heal()
+    return str(page["items"][0]["id"])
+
+
+def test_status_is_tab_separated_without_a_terminal_and_json_when_asked(honchod: Honchod) -> None:
+    lines = dict(line.split("\t", 1) for line in honchod.run("status").stdout.splitlines() if "\t" in line)
+    assert lines["dead letters"] == "0"
+    status = json.loads(honchod.run("status", "--json").stdout)
+    assert status["queue"]["dead"] == 0
+
+
+def test_status_is_a_coloured_table_on_a_terminal(honchod: Honchod) -> None:
+    send(honchod, "x")
+    code, screen = honchod.on_terminal("status")
+    assert code == 0
+    assert "\x1b[" in screen
+    assert "Destinations" in screen
+    assert "─" in screen
+
+
+def test_watch_repaints_until_it_is_interrupted(honchod: Honchod) -> None:
+    watching = honchod.start("status", "--watch", "--interval", "0.1", "--json", stdout=subprocess.PIPE)
+    assert watching.stdout is not None
+    seen = [json.loads(watching.stdout.readline())["uptime_s"] for _ in range(3)]
+    watching.send_signal(signal.SIGINT)
+    watching.stdout.close()
+    assert watching.wait(20) == 130
+    assert seen[0] < seen[2]
+
+
+def test_pause_holds_delivery_and_resume_lets_it_go(
+    honchod: Honchod, daemon: DaemonProcess, remote: Remote, workspace: str
+) -> None:
+    assert json.loads(honchod.run("pause", "--json").stdout)["paused"]
+    send(honchod, "held")
+    timed_out = honchod.run("drain", "--timeout", "0.2")
+    assert timed_out.returncode == 1
+    assert "1 left" in timed_out.stdout
+    assert "paused" in honchod.run("status").stdout
+    resumed = honchod.run("resume")
+    assert (resumed.returncode, resumed.stdout.splitlines()[0]) == (0, "worker\trunning")
+    assert honchod.run("drain").stdout == "drained\n"
+    assert remote.contents(workspace, "s") == ["held"]
+
+
+def test_drain_shows_a_bar_on_a_terminal(honchod: Honchod, network: Network) -> None:
+    network.hit("POST messages: delay=1")
+    send(honchod, "x")
+    code, screen = honchod.on_terminal("drain", "--timeout", "20")
+    assert code == 0
+    assert "draining" in screen
+    assert "drained" in ANSI.sub("", screen).splitlines()[-1]
+
+
+def test_wake_makes_a_lane_that_backs_off_due(
+    honchod: Honchod, daemon: DaemonProcess, network: Network
+) -> None:
+    network.hit("*: status=429 retry-after=600")
+    send(honchod, "x")
+    wait_until(lambda: daemon.status()["destinations"][0]["state"] == "throttled", "a throttled destination")
+    network.heal()
+    assert honchod.run("wake").returncode == 0
+    daemon.wait_for_delivery()
+
+
+def test_check_probes_and_fails_with_the_server(honchod: Honchod, network: Network) -> None:
+    good = honchod.run("check", "--json")
+    assert good.returncode == 0
+    assert json.loads(good.stdout)["ok"]
+    network.hit("*: status=401")
+    bad = honchod.run("check")
+    assert bad.returncode == 1
+    assert "401" in bad.stdout
+
+
+def test_reload_names_the_hosts_and_a_bad_file_changes_nothing(
+    honchod: Honchod, daemon: DaemonProcess, hosts: dict[str, object]
+) -> None:
+    daemon.use_hosts({**hosts, "hosts": {"hermes": {"workspace": "other"}}})
+    assert "hermes" in json.loads(honchod.run("reload", "--json").stdout)["hosts"]
+    daemon.hosts_file.write_text("{ no json")
+    refused = honchod.run("reload")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("honchod: ")
+    send(honchod, "still there")
+
+
+def test_letters_are_listed_without_content_and_shown_with_it_when_asked(
+    honchod: Honchod, letter_id: str
+) -> None:
+    listed = honchod.run("letters", "list")
+    assert "rejected_422" in listed.stdout
+    assert "bad one" not in listed.stdout
+    assert "bad one" not in honchod.run("letters", "show", letter_id).stdout
+    assert honchod.run("letters", "show", letter_id, "--content").stdout.endswith("\n\na bad one\n")
+    assert json.loads(honchod.run("letters", "show", letter_id, "--json").stdout)["message_id"] == "m1"
+    assert "no dead letters" in honchod.on_terminal("letters", "list", "--session", "other")[1]
+    missing = honchod.run("letters", "show", "999999")
+    assert (missing.returncode, missing.stderr[:20]) == (1, "honchod: not_found: ")
+
+
+def test_a_letter_can_be_sent_again(
+    honchod: Honchod, letter_id: str, daemon: DaemonProcess, remote: Remote, workspace: str
+) -> None:
+    assert honchod.run("letters", "retry", letter_id).stdout == "1 back in the queue, 0 left\n"
+    daemon.wait_for_delivery()
+    assert remote.contents(workspace, "s") == ["a bad one"]
+
+
+def test_retrying_all_is_asked_about_on_a_terminal(honchod: Honchod, letter_id: str) -> None:
+    code, screen = honchod.on_terminal("letters", "retry", "--all", typed="n\n")
+    assert code == 130
+    assert "Retry all 1 letters?" in screen
+    code, screen = honchod.on_terminal("letters", "retry", "--all", "--yes")
+    assert (code, "1 back in the queue" in screen) == (0, True)
+
+
+def test_discarding_is_asked_about_on_a_terminal_only(honchod: Honchod, letter_id: str) -> None:
+    code, screen = honchod.on_terminal("letters", "discard", letter_id, typed="n\n")
+    assert (code, "Discard 1 letters for good?" in screen) == (130, True)
+    assert honchod.run("letters", "discard", letter_id).stdout == "1 discarded\n"
+    assert json.loads(honchod.run("letters", "list", "--json").stdout)["total"] == 0
+
+
+def test_export_writes_a_line_a_letter(honchod: Honchod, letter_id: str, tmp_path: Path) -> None:
+    (line,) = honchod.run("letters", "export").stdout.splitlines()
+    assert "content" not in json.loads(line)
+    target = tmp_path / "letters.ndjson"
+    assert honchod.run("letters", "export", "--content", "--output", str(target)).returncode == 0
+    letter = json.loads(target.read_text())
+    assert (letter["content"], letter["history"][0]["status"]) == ("a bad one", 422)
+
+
+@pytest.mark.parametrize("command", ["status", "wake", "letters list", "drain"])
+def test_without_a_daemon_every_command_names_the_line_that_starts_it(command: str, tmp_path: Path) -> None:
+    done = Honchod(tmp_path / "none.sock").run(*command.split())
+    assert done.returncode == 3
+    assert done.stderr.startswith("honchod: not_reachable: ")
+    assert done.stderr.endswith("honchod run\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_others_may_not_operate_nor_write(honchod: Honchod, daemon: DaemonProcess) -> None:
+    daemon.directory.chmod(0o755)
+    daemon.socket.chmod(0o666)
+    for command in (["status"], ["send", "--session", "s", "x"]):
+        done = honchod.run(*command, user=65534, group=65534, extra_groups=[])
+        assert (done.returncode, done.stderr[:22]) == (4, "honchod: not_allowed: ")
+
+
+def test_a_wrong_configuration_is_exit_code_2_with_every_fault(tmp_path: Path) -> None:
+    config = tmp_path / "honchod.toml"
+    config.write_text("[delivery]\nconcurrency = 0\nmax_attempts = 'many'\n")
+    done = Honchod(tmp_path / "s.sock").run("run", "--config", str(config))
+    assert done.returncode == 2
+    assert "concurrency" in done.stderr
+    assert "max_attempts" in done.stderr
+
+
+def test_a_second_daemon_is_refused(honchod: Honchod, daemon: DaemonProcess) -> None:
+    second = honchod.run(
+        "run", "--config", str(daemon.settings_file), "--socket", str(daemon.directory / "2.sock"),
+        "--state-dir", str(daemon.state_dir),
+    )  # fmt: skip
+    assert second.returncode == 1
+    assert second.stderr.count("\n") == 1
