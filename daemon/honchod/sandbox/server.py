@@ -98,7 +98,7 @@ class Sandbox:
             return
         await self._site.stop()
         self._site = None
-        # Bound but not listening: connections are refused, and nobody else gets the port.
+        # Bound but not listening: connections are refused, and the port stays ours.
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         self._reserved = socket.socket(family, socket.SOCK_STREAM)
         self._reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

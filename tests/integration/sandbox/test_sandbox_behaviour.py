@@ -179,7 +179,7 @@ def test_concurrent_batches_of_one_session_do_not_interleave(sandbox: SandboxHan
 
 
 def test_a_deleted_session_is_404_for_a_while_and_then_made_anew() -> None:
-    with running_sandbox(behaviour=Behaviour(delete_delay_s=0.3)) as sandbox, Client(sandbox.url) as client:
+    with running_sandbox(behaviour=Behaviour(delete_delay_s=0.8)) as sandbox, Client(sandbox.url) as client:
         client.say("old")
         assert client.call("DELETE", SESSION).status == 202
         assert client.say("too early").status == 404

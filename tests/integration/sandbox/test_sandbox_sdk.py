@@ -84,6 +84,13 @@ def test_context_keeps_to_its_tokens_and_drops_the_oldest(honcho: Honcho) -> Non
     assert [m.content for m in session.context(tokens=12).messages] == ["x" * 40, "newest"]
 
 
+def test_the_representation_counts_against_the_tokens(honcho: Honcho) -> None:
+    session = honcho.session("s")
+    session.add_messages([said("al", "x" * 40), said("al", "y" * 40)])
+    assert len(session.context(tokens=30).messages) == 2
+    assert session.context(tokens=30, peer_target="al").messages == []
+
+
 def test_conclusions_are_made_listed_queried_and_deleted(honcho: Honcho) -> None:
     honcho.session("s", peers=["bot", "al"])
     view = honcho.peer("bot").conclusions_of("al")
@@ -125,7 +132,7 @@ def test_a_session_that_joins_a_scope_late_is_copied_into_it(honcho: Honcho) -> 
 
 
 def test_queue_status_counts_what_waits_and_what_is_done() -> None:
-    behaviour = Behaviour(derive_delay_s=0.3)
+    behaviour = Behaviour(derive_delay_s=1.0)
     with running_sandbox(behaviour=behaviour) as sandbox, httpx.Client() as http_client:
         honcho = Honcho(
             api_key="key", base_url=sandbox.url, workspace_id="w", max_retries=0, http_client=http_client
@@ -156,6 +163,7 @@ def test_message_update_and_session_deletion(sandbox: SandboxHandle, honcho: Hon
     session.delete()
     honcho.session("s")
     assert sandbox.messages("w", "s") == []
+    assert sandbox.conclusions("w") == []
     assert [one.metadata for one in sandbox.sessions("w")] == [{}]
 
 

@@ -116,6 +116,15 @@ def test_work_is_done_when_it_is_due_and_not_before() -> None:
     assert held.row.created_at == "1970-01-01T00:01:50Z"
 
 
+def test_a_session_that_left_its_scope_is_not_copied_into_it() -> None:
+    state, deriver = workspace(), Deriver(10.0)
+    hold(state, 1, "al said: hi")
+    state.scopes["a0"] = ScopeState(Scope("a0", {}, AT))
+    deriver.queue_backfill("w", "a0", "s", 100.0)
+    deriver.settle(Store({"w": state}), 200.0)
+    assert [held.row.observer_id for held in state.conclusions.values()] == ["al"]
+
+
 def test_chat_answers_from_card_and_conclusions_or_admits_to_know_nothing() -> None:
     state = workspace()
     hold(state, 1, "al said: I live in Lisbon")
