@@ -17,6 +17,7 @@ import honchod
 from honchod.api import sockets
 from honchod.clock import SystemClock
 from honchod.errors import ConfigError, Problem, StartRefused
+from honchod.identity import environment
 from honchod.service import logs
 from honchod.service.daemon import Daemon, load
 from honchod.service.settings import Flags
@@ -41,10 +42,7 @@ def run(
     0: stopped in order. 1: it would not start; one line on stderr says what to do. 2: the configuration is
     wrong; a line for each fault.
     """
-    environ = dict(os.environ)
-    for name in [name for name in os.environ if name.startswith("HONCHO_")]:
-        # The SDK looks there by itself, and would send one server's key to another.
-        del os.environ[name]
+    environ = environment.take(os.environ)
     flags = Flags(socket=socket, state_dir=state_dir)
     try:
         settings, hosts = load(config, environ, flags)

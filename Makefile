@@ -1,0 +1,62 @@
+# Two commands do everything on a machine that has Python and nothing else: make demo, make test.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.PHONY: demo
+demo: $(READY)  ## see it work: messages kept through a pulled plug, delivered once and in order
+	$(BIN)/honchod demo
+
+.PHONY: test
+test: lint types imports unit rest  ## everything that has to pass: lint, types, import contracts, all tests
+
+.PHONY: lint
+lint: $(READY)  ## ruff: style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: types
+types: $(READY)  ## mypy, strict
+	$(BIN)/mypy
+
+.PHONY: imports
+imports: $(READY)  ## who may import whom (import-linter)
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: unit
+unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branch
+	$(BIN)/pytest tests/unit --cov --cov-report=term-missing:skip-covered
+
+.PHONY: rest
+rest: $(READY)  ## the tests with a database, a server, the program as a process
+	$(BIN)/pytest tests --ignore=tests/unit --ignore=tests/bench --ignore=tests/runtimes
+
+.PHONY: live
+live: $(READY)  ## the acceptance tests against a real Honcho: make live HONCHOD_LIVE_URL=http://127.0.0.1:8000
+	@test -n "$(HONCHOD_LIVE_URL)" || { echo "set HONCHOD_LIVE_URL (and HONCHOD_LIVE_KEY where the server asks for a key)"; exit 2; }
+	HONCHOD_LIVE_URL="$(HONCHOD_LIVE_URL)" $(BIN)/pytest tests/acceptance
+
+.PHONY: wheel
+wheel: $(READY)  ## build sdist and wheel into dist/
+	$(BIN)/python -m build
+
+.PHONY: format
+format: $(READY)  ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: clean
+clean:  ## remove what was made
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
