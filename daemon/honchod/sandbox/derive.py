@@ -12,18 +12,21 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from .clock import wire_time
 from .ids import derived_id
 from .limits import SCOPE_PREFIX, approximate_tokens
-from .model import Conclusion, StoredMessage, Summary
+from .model import Conclusion, Json, StoredMessage, Summary
 from .store import HeldConclusion, SessionState, Store, WorkspaceState
 
 SHORT_SUMMARY_MESSAGES: Final = 20
 LONG_SUMMARY_MESSAGES: Final = 60
 _SUMMARY_LINES: Final = 5
 _SUMMARY_LINE_CHARS: Final = 120
+
+
+SummaryKind: TypeAlias = Literal["short", "long"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,11 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Summarising:
-    """A summary to write of the first ``count`` messages."""
+    """Summaries to write of the first ``count`` messages."""
 
     session_id: str
     count: int
+    kinds: tuple[SummaryKind, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +108,11 @@ class Deriver:
         workspace_id = workspace.row.id
         first = len(session.messages) - len(messages) + 1
         for count, message in enumerate(messages, first):
-            if _summarises(session, count):
+            kinds = _due_summaries(workspace, session, count)
+            if kinds:
                 unit = WorkUnit(session.row.id, (), message.peer_id)
-                self._push(workspace_id, Summarising(session.row.id, count), now_s + self._delay_s, unit)
+                summarising = Summarising(session.row.id, count, kinds)
+                self._push(workspace_id, summarising, now_s + self._delay_s, unit)
             observers = tuple(observers_of(workspace, session, message.peer_id))
             if observers:
                 unit = WorkUnit(session.row.id, observers, message.peer_id)
@@ -164,8 +170,7 @@ def observers_of(workspace: WorkspaceState, session: SessionState, peer_id: str)
 
 
 def _is_observed(workspace: WorkspaceState, session: SessionState, peer_id: str) -> bool:
-    reasoning = session.row.configuration.get("reasoning") or {}
-    if reasoning.get("enabled") is False:
+    if _settings(workspace, session, "reasoning").get("enabled") is False:
         return False
     member = session.members.get(peer_id)
     if member is not None and member.config.observe_me is not None:
@@ -174,19 +179,23 @@ def _is_observed(workspace: WorkspaceState, session: SessionState, peer_id: str)
     return peer is None or peer.configuration.get("observe_me") is not False
 
 
-def _summarises(session: SessionState, count: int) -> bool:
-    short, long = _summary_sizes(session)
-    return short > 0 and (count % short == 0 or count % long == 0)
+def _settings(workspace: WorkspaceState, session: SessionState, key: str) -> Json:
+    """A part of the configuration: the session's, and where it is silent the workspace's."""
+    common: Json = workspace.row.configuration.get(key) or {}
+    own: Json = session.row.configuration.get(key) or {}
+    return {**common, **own}
 
 
-def _summary_sizes(session: SessionState) -> tuple[int, int]:
-    """After how many messages each kind of summary is written; 0 for never."""
-    wanted = session.row.configuration.get("summary") or {}
+def _due_summaries(workspace: WorkspaceState, session: SessionState, count: int) -> tuple[SummaryKind, ...]:
+    """The summaries that are due once the session has ``count`` messages."""
+    wanted = _settings(workspace, session, "summary")
     if wanted.get("enabled") is False:
-        return 0, 0
-    short = wanted.get("messages_per_short_summary") or SHORT_SUMMARY_MESSAGES
-    long = wanted.get("messages_per_long_summary") or LONG_SUMMARY_MESSAGES
-    return short, long
+        return ()
+    sizes: dict[SummaryKind, int] = {
+        "short": wanted.get("messages_per_short_summary") or SHORT_SUMMARY_MESSAGES,
+        "long": wanted.get("messages_per_long_summary") or LONG_SUMMARY_MESSAGES,
+    }
+    return tuple(kind for kind, size in sizes.items() if count % size == 0)
 
 
 def _do(workspace: WorkspaceState, work: Work, at: str) -> None:
@@ -195,10 +204,10 @@ def _do(workspace: WorkspaceState, work: Work, at: str) -> None:
             if not fails and message.session_id in workspace.sessions and message.content.strip():
                 for observer in observers:
                     workspace.add_conclusion(_observed(message, observer, at))
-        case Summarising(session_id, count):
+        case Summarising(session_id, count, kinds):
             session = workspace.sessions.get(session_id)
-            if session is not None:
-                _summarise(session, count, at)
+            if session is not None and len(session.messages) >= count:
+                _summarise(session, session.messages[:count], kinds, at)
         case Backfilling(scope_id, session_id):
             _backfill(workspace, scope_id, session_id, at)
         case Deletion(session_id):
@@ -243,16 +252,16 @@ def _backfill(workspace: WorkspaceState, scope_id: str, session_id: str, at: str
     backfill.state, backfill.updated_at, backfill.docs_copied = "completed", at, len(own)
 
 
-def _summarise(session: SessionState, count: int, at: str) -> None:
-    short, long = _summary_sizes(session)
-    covered = session.messages[:count]
-    if short and count % short == 0:
+def _summarise(
+    session: SessionState, covered: list[StoredMessage], kinds: tuple[SummaryKind, ...], at: str
+) -> None:
+    if "short" in kinds:
         session.short_summary = _summary("short", covered, at)
-    if long and count % long == 0:
+    if "long" in kinds:
         session.long_summary = _summary("long", covered, at)
 
 
-def _summary(kind: str, covered: list[StoredMessage], at: str) -> Summary:
+def _summary(kind: SummaryKind, covered: list[StoredMessage], at: str) -> Summary:
     speakers = ", ".join(dict.fromkeys(message.peer_id for message in covered))
     lines = [f"{m.peer_id}: {m.content[:_SUMMARY_LINE_CHARS]}" for m in covered[-_SUMMARY_LINES:]]
     head = f"{len(covered)} messages between {speakers}. The last of them:"

@@ -13,11 +13,14 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from .clock import Instant, TimeProblem, read_instant
-from .errors import FieldError, Invalid, Refused
-from .limits import ID_PATTERN, id_fits, metadata_problem, scope_id_problem, without_nul
+from .errors import Broken, FieldError, Invalid, Refused
+from .limits import ID_PATTERN, id_fits, is_storable, metadata_problem, scope_id_problem, without_nul
 from .model import Json
 
 Loc = tuple[str | int, ...]
+
+_DOUBTFUL: Final = (b"\\ud", b"\\uD", b"NaN", b"Infinity")
+"""What the text of a body has in it when it holds a lone surrogate or a number that is none."""
 
 _BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 
@@ -25,15 +28,23 @@ _BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False, "on": T
 class Fields:
     """The named fields of one object, at ``loc`` within the request."""
 
-    def __init__(self, values: Mapping[str, Any], loc: Loc, errors: list[FieldError]) -> None:
+    def __init__(
+        self, values: Mapping[str, Any], loc: Loc, errors: list[FieldError], *, storable: bool = True
+    ) -> None:
         self._values = values
         self._loc = loc
         self._errors = errors
+        self._storable = storable
 
     def check(self) -> None:
-        """Raise ``Invalid`` with everything that did not fit, here and in the objects inside."""
+        """Raise ``Invalid`` with everything that did not fit, here and in the objects inside.
+
+        Raises ``Broken`` when only the database will find that it cannot hold what was sent.
+        """
         if self._errors:
             raise Invalid(self._errors)
+        if not self._storable:
+            raise Broken
 
     def error_count(self) -> int:
         """How much did not fit so far, in the whole request."""
@@ -301,7 +312,7 @@ def read_optional_body(raw: bytes) -> Fields | None:
     if not isinstance(value, dict):
         message = "Input should be a valid dictionary or object to extract fields from"
         raise Invalid([FieldError("model_attributes_type", ("body",), message, value)])
-    return Fields(value, ("body",), [])
+    return Fields(value, ("body",), [], storable=_is_storable(raw, value))
 
 
 def read_texts_body(raw: bytes) -> list[str]:
@@ -315,6 +326,12 @@ def read_texts_body(raw: bytes) -> list[str]:
 def read_query(query: Mapping[str, str]) -> Fields:
     """A reader of a query string."""
     return Fields(query, ("query",), [])
+
+
+def _is_storable(raw: bytes, value: Any) -> bool:
+    """Whether the database can hold the body; the body is walked only when its text raises a doubt."""
+    doubtful = any(sign in raw for sign in _DOUBTFUL)
+    return not doubtful or is_storable(value)
 
 
 def _parse(raw: bytes) -> Any:

@@ -11,7 +11,6 @@ from .filters import CONCLUSION_COLUMNS, compile_filter
 from .limits import (
     CONCLUSION_CHARS,
     CONCLUSIONS_PER_REQUEST,
-    is_storable,
     refused_token,
     refused_token_text,
 )
@@ -36,7 +35,7 @@ def create_conclusions(call: Call) -> Answer:
     for row in rows:
         require_peer(call, row.observer_id)
         require_peer(call, row.observed_id)
-    if call.llm_down or not all(is_storable(row.content) for row in rows):
+    if call.llm_down:
         raise Broken
     state = open_workspace(call, workspace_id)
     for row in rows:

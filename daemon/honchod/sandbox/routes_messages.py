@@ -24,7 +24,7 @@ from .limits import (
 )
 from .model import Json, PeerConfig, StoredMessage
 from .store import SessionState, WorkspaceState
-from .tenancy import find_workspace, join, open_session, open_workspace
+from .tenancy import find_workspace, open_session
 
 _BASE: Final = "/v3/workspaces/{workspace}/sessions/{session}/messages"
 
@@ -129,10 +129,9 @@ def _store(call: Call, batch: list[Said]) -> list[StoredMessage]:
 
     Session and members are committed first, and remain when the batch then breaks the server.
     """
-    workspace = open_workspace(call, call.path["workspace"])
-    session, _ = open_session(call, workspace, call.path["session"])
-    join(call, workspace, session, {said.peer_id: PeerConfig() for said in batch})
-    if any(has_unhandled_token(said.content) or not _is_storable(said) for said in batch):
+    peers = {said.peer_id: PeerConfig() for said in batch}
+    workspace, session, _ = open_session(call, call.path["session"], peers)
+    if any(has_unhandled_token(said.content) for said in batch):
         raise Broken
     messages = [_stored(call, workspace, session, said) for said in batch]
     unreadable = {
@@ -159,10 +158,6 @@ def _stored(call: Call, workspace: WorkspaceState, session: SessionState, said: 
     )
 
 
-def _is_storable(said: Said) -> bool:
-    return is_storable(said.content) and is_storable(said.metadata)
-
-
 def _find(call: Call, missing: str) -> tuple[SessionState, int]:
     workspace = find_workspace(call)
     session = workspace.sessions.get(call.path["session"]) if workspace else None
@@ -178,7 +173,7 @@ def _read_form_metadata(text: str | None) -> Json:
         value = json.loads(text or "{}")
     except ValueError:
         return {}
-    fields = Fields({"metadata": value}, ("body",), [])
+    fields = Fields({"metadata": value}, ("body",), [], storable=is_storable(value))
     metadata = fields.metadata_or_none()
     fields.check()
     return metadata or {}

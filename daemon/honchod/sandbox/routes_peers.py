@@ -70,8 +70,7 @@ def write_card(call: Call) -> Answer:
     body = read_body(call.body)
     card: list[str] = without_nul(body.texts("peer_card"))
     body.check()
-    workspace = open_workspace(call, call.path["workspace"])
-    open_peers(call, workspace, [call.path["peer"]])
+    workspace = open_peers(call, [call.path["peer"]])
     workspace.cards[call.path["peer"], _target(call)] = card
     call.store.changed()
     return Answer.of(Card(card))
@@ -99,8 +98,7 @@ def chat(call: Call) -> Answer:
     narrowing = read_narrowing(body)
     body.check()
     sight = resolve(call, narrowing)
-    workspace = open_workspace(call, call.path["workspace"])
-    open_peers(call, workspace, [call.path["peer"]])
+    workspace = open_peers(call, [call.path["peer"]])
     if call.llm_down:
         if stream:
             return Answer(200, b"", _EVENTS_TYPE)

@@ -18,11 +18,9 @@ from .tenancy import (
     check_observers,
     enter_scope,
     find_workspace,
-    join,
     open_peers,
     open_scope,
     open_session,
-    open_workspace,
     refuse_observers,
     require_peer,
     require_session,
@@ -47,14 +45,8 @@ def create_session(call: Call) -> Answer:
         if problem is not None:
             body.refuse(("scopes",), problem, scopes)
     body.check()
-    known = call.store.session(call.path["workspace"], session_id)
-    if known is None:
-        # A new session with too many observers is refused before anything is created.
-        refuse_observers(session_id, 0, peers)
-    workspace = open_workspace(call, call.path["workspace"])
-    session, created = open_session(call, workspace, session_id)
+    workspace, session, created = open_session(call, session_id, peers)
     update_session(call, session, metadata, configuration)
-    join(call, workspace, session, peers)
     for scope_id in scopes:
         enter_scope(call, workspace, open_scope(call, workspace, scope_id)[0], session)
     return Answer.of(session.row, 201 if created else 200)
@@ -98,8 +90,7 @@ def change_session(call: Call) -> Answer:
     metadata = body.metadata_or_none()
     configuration = read_configuration(body)
     body.check()
-    workspace = open_workspace(call, call.path["workspace"])
-    session, _ = open_session(call, workspace, call.path["session"])
+    session = open_session(call, call.path["session"]).session
     update_session(call, session, metadata, configuration)
     return Answer.of(session.row)
 
@@ -116,22 +107,15 @@ def delete_session(call: Call) -> Answer:
 
 def add_peers(call: Call) -> Answer:
     """``POST …/sessions/{session}/peers``: active members keep their flags."""
-    peers = _read_peers(call)
-    if call.store.session(call.path["workspace"], call.path["session"]) is None:
-        refuse_observers(call.path["session"], 0, peers)
-    workspace = open_workspace(call, call.path["workspace"])
-    session, _ = open_session(call, workspace, call.path["session"])
-    join(call, workspace, session, peers)
-    return Answer.of(session.row)
+    return Answer.of(open_session(call, call.path["session"], _read_peers(call)).session.row)
 
 
 def set_peers(call: Call) -> Answer:
     """``PUT …/sessions/{session}/peers``: these and no others, with these flags."""
     peers = _read_peers(call)
     refuse_observers(call.path["session"], 0, peers)
-    workspace = find_workspace(call)
-    session = require_session(call.path["workspace"], workspace, call.path["session"])
-    open_peers(call, open_workspace(call, call.path["workspace"]), peers)
+    session = require_session(call.path["workspace"], find_workspace(call), call.path["session"])
+    open_peers(call, peers)
     for _, member in session.active_members():
         member.active = False
     session.members.update({peer: Membership(config) for peer, config in peers.items()})
@@ -180,8 +164,7 @@ def write_flags(call: Call) -> Answer:
     body = read_body(call.body)
     given = read_peer_config(body)
     body.check()
-    workspace = find_workspace(call)
-    session = require_session(call.path["workspace"], workspace, call.path["session"])
+    session = require_session(call.path["workspace"], find_workspace(call), call.path["session"])
     require_peer(call, call.path["peer"])
     peer = call.path["peer"]
     if given.observe_others:

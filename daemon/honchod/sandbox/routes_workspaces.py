@@ -28,9 +28,9 @@ def create_workspace(call: Call) -> Answer:
     configuration = read_configuration(body)
     body.check()
     created = workspace_id not in call.store.workspaces
-    workspace = open_workspace(call, workspace_id, metadata)
-    if created and configuration:
-        _update(call, workspace, None, configuration)
+    workspace = open_workspace(call, workspace_id)
+    if created:
+        _update(call, workspace, metadata, configuration)
     return Answer.of(workspace.row, 201 if created else 200)
 
 
@@ -71,9 +71,9 @@ def create_peer(call: Call) -> Answer:
     peer_id = body.resource_id(call.behaviour.id_chars)
     metadata, configuration = body.metadata_or_none(), body.object_or_none("configuration")
     body.check()
-    workspace = open_workspace(call, call.path["workspace"])
-    created = peer_id not in workspace.peers
-    open_peers(call, workspace, [peer_id])
+    known = find_workspace(call)
+    created = known is None or peer_id not in known.peers
+    workspace = open_peers(call, [peer_id])
     return Answer.of(_update_peer(call, workspace, peer_id, metadata, configuration), 201 if created else 200)
 
 
@@ -82,8 +82,7 @@ def change_peer(call: Call) -> Answer:
     body = read_body(call.body)
     metadata, configuration = body.metadata_or_none(), body.object_or_none("configuration")
     body.check()
-    workspace = open_workspace(call, call.path["workspace"])
-    open_peers(call, workspace, [call.path["peer"]])
+    workspace = open_peers(call, [call.path["peer"]])
     return Answer.of(_update_peer(call, workspace, call.path["peer"], metadata, configuration))
 
 

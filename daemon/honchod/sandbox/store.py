@@ -121,9 +121,13 @@ class WorkspaceState:
 
 @dataclass(slots=True)
 class Store:
-    """All workspaces. ``changes`` counts the changes, so that a caller sees whether there was one."""
+    """All workspaces. ``changes`` counts the changes, so that a caller sees whether there was one.
+
+    ``stale_until_s`` holds workspaces that the server believes to have, and until when it does.
+    """
 
     workspaces: dict[str, WorkspaceState] = field(default_factory=dict)
+    stale_until_s: dict[str, float] = field(default_factory=dict)
     changes: int = 0
 
     def changed(self) -> None:

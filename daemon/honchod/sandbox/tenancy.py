@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,31 +19,28 @@ def find_workspace(call: Call) -> WorkspaceState | None:
     return call.store.workspaces.get(call.path["workspace"])
 
 
-def open_workspace(call: Call, workspace_id: str, metadata: Json | None = None) -> WorkspaceState:
+def open_workspace(call: Call, workspace_id: str) -> WorkspaceState:
     """The workspace, created when it is not there. An id that no workspace may have breaks the server."""
     state = call.store.workspaces.get(workspace_id)
     if state is None:
-        if not id_fits(workspace_id, call.behaviour.id_chars):
-            raise Broken
-        state = WorkspaceState(Workspace(workspace_id, metadata or {}, {}, call.now))
+        _require_id(call, workspace_id)
+        state = WorkspaceState(Workspace(workspace_id, {}, {}, call.now))
         call.store.workspaces[workspace_id] = state
         call.store.changed()
     return state
 
 
-def open_peers(call: Call, workspace: WorkspaceState, peer_ids: Iterable[str]) -> None:
-    """Create the peers that are not there, in the order given, or none of them."""
-    new = [peer for peer in dict.fromkeys(peer_ids) if peer not in workspace.peers]
-    limit = call.behaviour.id_chars
-    too_long = [peer for peer in new if len(peer) > limit]
-    if too_long:
-        raise Refused(422, f"Peer name(s) {too_long} must be at most {limit} characters")
-    offenders = [peer for peer in new if not id_fits(peer, limit)]
-    if offenders:
-        raise Refused(422, f"Peer name(s) {offenders} must match pattern {ID_PATTERN}")
+def open_peers(call: Call, peer_ids: Iterable[str]) -> WorkspaceState:
+    """The workspace of the call's path with these peers, created where they are not there.
+
+    All or nothing: a name that no peer may have is a 422.
+    """
+    new = _new_peers(call, peer_ids)
+    workspace = open_workspace(call, call.path["workspace"])
     for peer in new:
         workspace.peers[peer] = Peer(peer, workspace.row.id, call.now, {}, {})
         call.store.changed()
+    return workspace
 
 
 def require_peer(call: Call, peer_id: str) -> Peer:
@@ -68,19 +66,44 @@ def require_session(workspace_id: str, workspace: WorkspaceState | None, session
     return session
 
 
-def open_session(call: Call, workspace: WorkspaceState, session_id: str) -> tuple[SessionState, bool]:
-    """The session and whether it was created just now.
+class Opened(NamedTuple):
+    """A session that is there now, its workspace, and whether the session was created just now."""
 
-    A deleted one answers 404 until it is gone. An id that no session may have breaks the server.
+    workspace: WorkspaceState
+    session: SessionState
+    created: bool
+
+
+def open_session(call: Call, session_id: str, peers: Mapping[str, PeerConfig] | None = None) -> Opened:
+    """The session with these peers as members; it and they are created where they are not there.
+
+    An active member keeps its flags whatever is said here; one that left comes back with the new ones.
+    All or nothing: 404 for a session that is deleted and not gone yet, 400 for too many observers, 422 for a
+    name that no peer may have, 409 while the workspace is stale; a bad session id breaks the server.
     """
-    if session_id in workspace.sessions:
-        return require_session(workspace.row.id, workspace, session_id), False
-    if not id_fits(session_id, call.behaviour.id_chars):
-        raise Broken
-    row = Session(session_id, True, workspace.row.id, {}, {}, call.now)
-    workspace.sessions[session_id] = SessionState(row, call.ids.next())
-    call.store.changed()
-    return workspace.sessions[session_id], True
+    peers = peers or {}
+    workspace_id = call.path["workspace"]
+    state = call.store.session(workspace_id, session_id)
+    if state is None:
+        _require_id(call, workspace_id)
+        _require_id(call, session_id)
+        _refuse_stale_workspace(call, session_id)
+        refuse_observers(session_id, 0, peers)
+    else:
+        require_session(workspace_id, find_workspace(call), session_id)
+        check_observers(state, peers)
+    try:
+        workspace = open_peers(call, peers)
+    except Refused:
+        _remember_stale_workspace(call)
+        raise
+    session = workspace.sessions.get(session_id)
+    if session is None:
+        row = Session(session_id, True, workspace_id, {}, {}, call.now)
+        session = workspace.sessions[session_id] = SessionState(row, call.ids.next())
+        call.store.changed()
+    _join(call, session, peers)
+    return Opened(workspace, session, created=state is None)
 
 
 def update_session(call: Call, session: SessionState, metadata: Json | None, config: Json | None) -> None:
@@ -93,22 +116,6 @@ def update_session(call: Call, session: SessionState, metadata: Json | None, con
     if row != session.row:
         session.row = row
         call.store.changed()
-
-
-def join(
-    call: Call, workspace: WorkspaceState, session: SessionState, peers: Mapping[str, PeerConfig]
-) -> None:
-    """Make the peers members of the session, creating those that are not there.
-
-    An active member keeps its configuration whatever is said here; one that left comes back with the new.
-    """
-    check_observers(session, peers)
-    open_peers(call, workspace, peers)
-    for peer, config in peers.items():
-        member = session.members.get(peer)
-        if member is None or not member.active:
-            session.members[peer] = Membership(config)
-            call.store.changed()
 
 
 def check_observers(session: SessionState, added: Mapping[str, PeerConfig]) -> None:
@@ -157,3 +164,44 @@ def require_scope(workspace_id: str, workspace: WorkspaceState | None, scope_id:
     if scope is None:
         raise Refused(404, f"Scope {scope_id} not found in workspace {workspace_id}")
     return scope
+
+
+def _require_id(call: Call, value: str) -> None:
+    if not id_fits(value, call.behaviour.id_chars):
+        raise Broken
+
+
+def _new_peers(call: Call, peer_ids: Iterable[str]) -> list[str]:
+    """Those that are not there yet, once each; 422 if one may not have its name."""
+    workspace = find_workspace(call)
+    known = workspace.peers if workspace else {}
+    new = [peer for peer in dict.fromkeys(peer_ids) if peer not in known]
+    limit = call.behaviour.id_chars
+    too_long = [peer for peer in new if len(peer) > limit]
+    if too_long:
+        raise Refused(422, f"Peer name(s) {too_long} must be at most {limit} characters")
+    offenders = [peer for peer in new if not id_fits(peer, limit)]
+    if offenders:
+        raise Refused(422, f"Peer name(s) {offenders} must match pattern {ID_PATTERN}")
+    return new
+
+
+def _join(call: Call, session: SessionState, peers: Mapping[str, PeerConfig]) -> None:
+    for peer, config in peers.items():
+        member = session.members.get(peer)
+        if member is None or not member.active:
+            session.members[peer] = Membership(config)
+            call.store.changed()
+
+
+def _remember_stale_workspace(call: Call) -> None:
+    """A rejected first request leaves the workspace in the server's cache but not in its database."""
+    workspace_id = call.path["workspace"]
+    if workspace_id not in call.store.workspaces and call.behaviour.stale_workspace_s > 0:
+        call.store.stale_until_s[workspace_id] = call.now_s + call.behaviour.stale_workspace_s
+        call.store.changed()
+
+
+def _refuse_stale_workspace(call: Call, session_id: str) -> None:
+    if call.now_s < call.store.stale_until_s.get(call.path["workspace"], 0.0):
+        raise Refused(409, f"Unable to create or get session: {session_id}")

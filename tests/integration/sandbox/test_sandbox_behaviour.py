@@ -103,6 +103,37 @@ def test_a_batch_that_breaks_the_server_leaves_its_session_behind(
     assert list(sandbox.members("w", "s")) == ["al"]
 
 
+def test_a_batch_with_a_bad_peer_leaves_no_session_behind(sandbox: SandboxHandle, client: Client) -> None:
+    client.call("POST", "/v3/workspaces", {"id": "w"})
+    client.call("POST", MESSAGES, {"messages": [message(peer="a.b")]})
+    assert sandbox.sessions("w") == []
+
+
+def test_a_workspace_whose_first_request_was_rejected_is_stale_for_a_while() -> None:
+    behaviour = Behaviour(stale_workspace_s=0.5)
+    with running_sandbox(behaviour=behaviour) as sandbox, Client(sandbox.url) as client:
+        assert client.call("POST", MESSAGES, {"messages": [message(peer="a.b")]}).status == 422
+        stale = client.say("too early")
+        assert (stale.status, stale.value) == (409, {"detail": "Unable to create or get session: s"})
+        wait_until(lambda: client.say("in time").status == 201)
+        assert contents(sandbox) == ["in time"]
+
+
+@pytest.mark.parametrize("bad", [b'"\\ud800"', b"NaN", b"-Infinity", b'{"k": ["\\uDFFF"]}'])
+def test_what_the_database_cannot_hold_is_a_500_anywhere(
+    sandbox: SandboxHandle, client: Client, bad: bytes
+) -> None:
+    body = b'{"id": "s", "metadata": {"k": %b}}' % bad
+    assert client.call("POST", SESSIONS, body).status == 500
+    assert sandbox.sessions("w") == []
+
+
+def test_an_escaped_pair_of_surrogates_is_one_character(sandbox: SandboxHandle, client: Client) -> None:
+    body = b'{"messages": [{"peer_id": "al", "content": "\\ud83d\\ude00 NaN"}]}'
+    assert client.call("POST", MESSAGES, body).status == 201
+    assert contents(sandbox) == ["\U0001f600 NaN"]
+
+
 def test_a_zero_width_character_makes_a_token_harmless(sandbox: SandboxHandle, client: Client) -> None:
     assert client.say("<|\u200bendoftext|>", "<|\u200bfim_prefix|>").status == 201
     assert len(contents(sandbox)) == 2
@@ -221,6 +252,17 @@ def test_session_configuration_merges_and_metadata_replaces(client: Client) -> N
     assert changed["configuration"] == {"summary": {"enabled": False}, "reasoning": {"enabled": False}}
     client.say(*["x"] * 20)
     assert client.call("GET", f"{SESSION}/summaries").value["short_summary"] is None
+
+
+def test_a_session_is_configured_like_its_workspace_unless_it_says_otherwise(
+    sandbox: SandboxHandle, client: Client
+) -> None:
+    off, on = {"reasoning": {"enabled": False}}, {"reasoning": {"enabled": True}}
+    client.call("POST", "/v3/workspaces", {"id": "w", "configuration": off})
+    client.say("unseen")
+    client.call("PUT", SESSION, {"configuration": on})
+    client.say("seen")
+    assert [one.content for one in sandbox.conclusions("w")] == ["al said: seen"]
 
 
 def test_webhooks_are_registered_bounded_and_deleted(client: Client) -> None:
