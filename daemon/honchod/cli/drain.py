@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+import threading
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from honchod.cli.exits import Exit
 from honchod.cli.options import json_option, open_client, socket_option
 from honchod.cli.output import show_json
 from honchod.cli.units import number
+from honchod.client.errors import ClientError
 from honchod.ops.views import Drained, Status
 
 if TYPE_CHECKING:
@@ -60,18 +60,26 @@ def drain(timeout_s: float, as_json: bool) -> int:
 
 
 def _with_progress(client: Client, timeout_s: float) -> Any:
-    """Drain while a bar shows how many of the events that waited at first are left."""
+    """Drain while a bar shows how many of the events that waited at first are gone."""
     from rich.progress import Progress
 
     at_first = _pending(client)
-    with ThreadPoolExecutor(1) as background, Progress(transient=True) as progress:
-        draining = background.submit(client.drain, timeout_s)
+    over = threading.Event()
+    with Progress(transient=True) as progress:
         task = progress.add_task("draining", total=at_first)
-        while True:
-            try:
-                return draining.result(LOOK_INTERVAL_S)
-            except NotYet:
-                progress.update(task, completed=max(0, at_first - _pending(client)))
+
+        def follow() -> None:
+            while not over.wait(LOOK_INTERVAL_S):
+                try:
+                    progress.update(task, completed=max(0, at_first - _pending(client)))
+                except ClientError:
+                    return  # The drain itself tells what is wrong.
+
+        threading.Thread(target=follow, daemon=True).start()
+        try:
+            return client.drain(timeout_s)
+        finally:
+            over.set()
 
 
 def _pending(client: Client) -> int:

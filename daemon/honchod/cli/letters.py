@@ -27,7 +27,7 @@ session_option = click.option("--session", metavar="S", help="Only letters of th
 code_option = click.option("--code", metavar="C", help="Only letters with this code, such as rejected_422.")
 
 
-@click.group()
+@click.group(epilog="Example: honchod letters list")
 @socket_option
 def letters() -> None:
     """Messages that could not be delivered, each with its reason. They stay until someone acts."""
@@ -99,7 +99,10 @@ def retry_letters(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Put letters back into the queue: those named, or those that match."""
+    """Put letters back into the queue.
+
+    Those named, or those of a session or with a code, oldest first.
+    """
     if ids and (session or code or limit or everything):
         raise click.UsageError("name letters by ID, or say which match, not both")
     if everything and limit:

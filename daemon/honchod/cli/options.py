@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from honchod.cli.exits import Exit
 from honchod.client.blocking import Client
 
 
@@ -40,6 +41,9 @@ def open_client() -> Client:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask on a terminal, unless told not to. A script that spelled the command out is not asked."""
-    if not yes and sys.stdin.isatty():
-        click.confirm(question, abort=True, err=True)
+    """Ask on a terminal, unless told not to; "no" ends the command with exit code 1.
+
+    A script that spelled the command out is not asked.
+    """
+    if not yes and sys.stdin.isatty() and not click.confirm(question, err=True):
+        raise click.exceptions.Exit(Exit.FAILED)

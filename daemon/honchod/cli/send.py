@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from honchod.cli.exits import Exit
@@ -50,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="honchod send",
         description="Hand over what was said. Returns once it is on disk.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        # With a width of its own it need not import shutil to ask for the terminal's.
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=100),
         allow_abbrev=False,
     )
     add = parser.add_argument

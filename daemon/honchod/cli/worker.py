@@ -17,7 +17,10 @@ from honchod.ops.views import WorkerState
 @json_option
 @socket_option
 def wake(as_json: bool) -> None:
-    """Make everything that waits due now, and probe destinations that were away."""
+    """Make everything that waits due now.
+
+    Destinations that were away or refused the key are probed. A pause that a server asked for stands.
+    """
     with open_client() as client:
         _show(client.wake(), as_json=as_json)
 

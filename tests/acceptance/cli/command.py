@@ -30,7 +30,7 @@ class Honchod:
     environ: dict[str, str] = field(default_factory=dict)
 
     def run(
-        self, *arguments: str, stdin: str | None = None, timeout_s: float = 60, **options: Any
+        self, *arguments: str, stdin: str | None = None, timeout_s: float = 60
     ) -> subprocess.CompletedProcess[str]:
         """Run it without a terminal."""
         return subprocess.run(
@@ -42,27 +42,42 @@ class Honchod:
             check=False,
             timeout=timeout_s,
             env=self._environ(),
-            **options,
+        )
+
+    def run_as_nobody(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run it as the user nobody, who may not read this installation: loaded before the user changes."""
+        program = (
+            "import os, sys\nfrom honchod.cli import app, main, send, status\n"
+            "os.setgroups([])\nos.setgid(65534)\nos.setuid(65534)\n"
+            f"sys.exit(main.dispatch({list(arguments)!r}))"
+        )
+        command = [sys.executable, "-c", program]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=60, env=self._environ()
         )
 
     def on_terminal(self, *arguments: str, typed: str = "") -> tuple[int, str]:
         """Run it on a terminal of 160 columns; its exit code and all that it wrote there."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.execvpe(COMMAND[0], [*COMMAND, *arguments], {**self._environ(), "TERM": "xterm-256color"})
+        terminal, its_end = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        child = self.start(*arguments, stdin=its_end, stdout=its_end, stderr=its_end, start_new_session=True)
+        os.close(its_end)
         os.write(terminal, typed.encode())
         written = b"".join(_until_end(terminal))
         os.close(terminal)
-        _, status = os.waitpid(child, 0)
-        return os.waitstatus_to_exitcode(status), written.decode("utf-8", "replace")
+        return child.wait(20), written.decode("utf-8", "replace")
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         """Start it in the background; its output goes where ``options`` say."""
         return subprocess.Popen([*COMMAND, *arguments], env=self._environ(), **options)
 
     def _environ(self) -> dict[str, str]:
-        return {**clean_environ(), "HONCHOD_SOCKET": str(self.socket), **self.environ}
+        return {
+            **clean_environ(),
+            "HONCHOD_SOCKET": str(self.socket),
+            "TERM": "xterm-256color",
+            **self.environ,
+        }
 
 
 def _until_end(terminal: int) -> Sequence[bytes]:

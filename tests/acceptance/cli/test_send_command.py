@@ -17,79 +17,72 @@ from support.honcho import Remote
 
 
 def test_a_message_from_the_command_line_reaches_honcho(
-    honchod: Honchod, daemon: DaemonProcess, remote: Remote, workspace: str
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:
-    done = honchod.run("send", "--session", "s", "--id", "m1", "I moved to Lisbon.")
+    done = honchod.run("send", "--session", session, "--id", "m1", "I moved to Lisbon.")
     assert (done.returncode, done.stdout, done.stderr) == (0, "m1\tqueued\n", "")
     daemon.wait_for_delivery()
-    assert remote.contents(workspace, "s") == ["I moved to Lisbon."]
+    assert remote.contents(workspace, session) == ["I moved to Lisbon."]
 
 
 def test_stdin_is_the_message_without_its_last_line_end(
-    honchod: Honchod, daemon: DaemonProcess, remote: Remote, workspace: str
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:
-    assert honchod.run("send", "--session", "s", stdin="one\ntwo\n\n").returncode == 0
-    assert honchod.run("send", "--session", "s", "-", stdin="Graça").returncode == 0
+    assert honchod.run("send", "--session", session, stdin="one\ntwo\n\n").returncode == 0
+    assert honchod.run("send", "--session", session, "-", stdin="Graça").returncode == 0
     daemon.wait_for_delivery()
-    assert remote.contents(workspace, "s") == ["one\ntwo\n", "Graça"]
+    assert remote.contents(workspace, session) == ["one\ntwo\n", "Graça"]
 
 
 def test_every_field_can_be_given(
-    honchod: Honchod, daemon: DaemonProcess, remote: Remote, workspace: str
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:
-    fields = [
-        "--session",
-        "s",
-        "--host",
-        "default",
-        "--role",
-        "assistant",
-        "--author",
-        "assistant",
-        "--id",
-        "m9",
-    ]
+    fields = ["--session", session, "--host", "default", "--role", "assistant", "--author", "assistant"]
     more = ["--created-at", "2026-03-02T09:00:00Z", "--metadata", '{"mood": "calm"}', "--turn-end", "--json"]
-    done = honchod.run("send", *fields, *more, "Noted.")
+    done = honchod.run("send", *fields, "--id", "m9", *more, "Noted.")
     assert json.loads(done.stdout) == {
-        "session": "s",
+        "session": session,
         "results": [{"id": "m9", "status": "queued", "parts": 1}],
     }
     daemon.wait_for_delivery()
-    (stored,) = remote.messages(workspace, "s")
+    (stored,) = remote.messages(workspace, session)
     assert stored["peer_id"] == "bot"
     assert stored["created_at"].startswith("2026-03-02T09:00:00")
     assert stored["metadata"]["mood"] == "calm"
     assert stored["metadata"]["honchod_message"] == "m9"
 
 
-def test_a_named_peer_speaks(honchod: Honchod, daemon: DaemonProcess, remote: Remote, workspace: str) -> None:
-    assert honchod.run("send", "--session", "s", "--peer", "teodor", "hello").returncode == 0
+def test_a_named_peer_speaks(
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
+) -> None:
+    assert honchod.run("send", "--session", session, "--peer", "teodor", "hello").returncode == 0
     daemon.wait_for_delivery()
-    assert [message["peer_id"] for message in remote.messages(workspace, "s")] == ["teodor"]
+    assert [message["peer_id"] for message in remote.messages(workspace, session)] == ["teodor"]
 
 
 def test_json_lines_go_in_one_request_all_or_nothing(
-    honchod: Honchod, daemon: DaemonProcess, remote: Remote, workspace: str
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:
     good = [{"id": "a", "content": "one"}, {"id": "b", "role": "assistant", "content": "two"}]
     lines = "\n".join(json.dumps(message) for message in good)
     assert (
-        honchod.run("send", "--session", "s", "--ndjson", stdin=lines + "\n").stdout
+        honchod.run("send", "--session", session, "--ndjson", stdin=lines + "\n").stdout
         == "a\tqueued\nb\tqueued\n"
     )
-    bad = honchod.run("send", "--session", "s", "--ndjson", stdin='{"content": "x"}\n{"contents": "y"}')
+    bad = honchod.run("send", "--session", session, "--ndjson", stdin='{"content": "x"}\n{"contents": "y"}')
     assert bad.returncode == 1
     assert bad.stderr.startswith("honchod: bad_request: ")
-    no_json = honchod.run("send", "--session", "s", "--ndjson", stdin='{"content": "x"}\nnope')
+    no_json = honchod.run("send", "--session", session, "--ndjson", stdin='{"content": "x"}\nnope')
     assert no_json.returncode == 2
     assert "line 2" in no_json.stderr
     daemon.wait_for_delivery()
-    assert remote.contents(workspace, "s") == ["one", "two"]
+    assert remote.contents(workspace, session) == ["one", "two"]
 
 
-def test_a_repeated_id_is_a_duplicate_and_other_content_under_it_a_conflict(honchod: Honchod) -> None:
-    send = ("send", "--session", "s", "--id", "m1")
+def test_a_repeated_id_is_a_duplicate_and_other_content_under_it_a_conflict(
+    honchod: Honchod, session: str
+) -> None:
+    send = ("send", "--session", session, "--id", "m1")
     assert honchod.run(*send, "one").stdout == "m1\tqueued\n"
     assert honchod.run(*send, "one").stdout == "m1\tduplicate\n"
     conflict = honchod.run(*send, "two")
@@ -97,23 +90,23 @@ def test_a_repeated_id_is_a_duplicate_and_other_content_under_it_a_conflict(honc
     assert conflict.stderr.startswith("honchod: id_conflict: ")
 
 
-def test_quiet_says_nothing_when_it_went_well(honchod: Honchod) -> None:
-    done = honchod.run("send", "--session", "s", "--quiet", "x")
+def test_quiet_says_nothing_when_it_went_well(honchod: Honchod, session: str) -> None:
+    done = honchod.run("send", "--session", session, "--quiet", "x")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_wait_lets_a_message_outlive_a_restart(honchod: Honchod, daemon: DaemonProcess) -> None:
+def test_wait_lets_a_message_outlive_a_restart(honchod: Honchod, session: str, daemon: DaemonProcess) -> None:
     assert daemon.stop() == 0
-    assert honchod.run("send", "--session", "s", "x").returncode == 3
+    assert honchod.run("send", "--session", session, "x").returncode == 3
     sending = honchod.start(
-        "send", "--session", "s", "--id", "m1", "--wait", "30", "x", stdout=subprocess.PIPE
+        "send", "--session", session, "--id", "m1", "--wait", "30", "x", stdout=subprocess.PIPE
     )
     daemon.start()
     out, _ = sending.communicate(timeout=30)
     assert (sending.returncode, out) == (0, b"m1\tqueued\n")
 
 
-def test_a_reader_that_goes_away_is_no_crash(honchod: Honchod) -> None:
+def test_a_reader_that_goes_away_is_no_crash(honchod: Honchod, session: str) -> None:
     lines = "\n".join(json.dumps({"content": "x"}) for _ in range(900))
     sending = honchod.start(
         "send",
@@ -137,9 +130,9 @@ def test_a_reader_that_goes_away_is_no_crash(honchod: Honchod) -> None:
 
 @pytest.mark.slow
 def test_send_costs_little_more_than_the_interpreter(
-    honchod: Honchod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    honchod: Honchod, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The goal is 80 ms in all where the bare interpreter takes 15; here it is a ratio, with room for a busy machine."""
+    """The goal is 80 ms where the bare interpreter takes 15: a ratio here, with room for a busy machine."""
     # As installed: with compiled modules.
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
@@ -149,7 +142,7 @@ def test_send_costs_little_more_than_the_interpreter(
         if command:
             subprocess.run(command, check=True)
         else:
-            assert honchod.run("send", "--session", "s", "--quiet", "x").returncode == 0
+            assert honchod.run("send", "--session", session, "--quiet", "x").returncode == 0
         return time.perf_counter() - started_s
 
     took_s()

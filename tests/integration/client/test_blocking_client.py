@@ -39,6 +39,9 @@ from support.waiting import wait_until
 HELLO = [{"content": "hello", "id": "m1"}]
 INFO = {"version": "1"}
 
+FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+"""A fork beside running threads, which later versions of Python warn of, is what is tested."""
+
 
 def write_ids(daemon: ScriptedDaemon) -> list[list[str]]:
     return [[m["id"] for m in request.json["messages"]] for request in daemon.requests]
@@ -182,6 +185,7 @@ def test_a_path_too_long_for_a_socket_is_not_reachable(tmp_path: Path) -> None:
         client.info()
 
 
+@FORKS
 @pytest.mark.skipif(not running_as_root(), reason="only root can become another user")
 def test_a_socket_of_others_is_not_allowed(daemon: ScriptedDaemon) -> None:
     daemon.path.chmod(0o600)
@@ -268,6 +272,7 @@ def test_threads_never_get_each_others_answers(daemon: ScriptedDaemon) -> None:
     assert len({request.connection for request in daemon.requests}) <= 400
 
 
+@FORKS
 def test_a_forked_child_does_not_use_the_parents_connection(daemon: ScriptedDaemon) -> None:
     with Client(daemon.path) as client:
         client.write(HELLO, session="parent")
