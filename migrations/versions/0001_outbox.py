@@ -45,7 +45,7 @@ TABLES = (
     WHERE pending > 0 AND lease_id IS NULL AND losses < 3
     """,
     """
-    CREATE INDEX lane_suspect ON lane (due_at)
+    CREATE INDEX lane_suspect ON lane (host, due_at)
     WHERE pending > 0 AND lease_id IS NULL AND losses >= 3
     """,
     "CREATE INDEX lane_leased ON lane (lease_id) WHERE lease_id IS NOT NULL",

@@ -20,7 +20,10 @@ _SCOPE: Final = update(lane).where(lane.c.id == bindparam("lane_id")).values(sco
 _GROW: Final = (
     update(lane)
     .where(lane.c.id == bindparam("lane_id"))
-    .values(pending=lane.c.pending + bindparam("rows"), due_at=func.coalesce(lane.c.due_at, bindparam("due")))
+    .values(
+        pending=lane.c.pending + bindparam("rows"),
+        due_at=func.coalesce(lane.c.due_at, func.max(bindparam("due"), func.coalesce(lane.c.look_at, 0))),
+    )
 )
 _SHRINK: Final = (
     update(lane)

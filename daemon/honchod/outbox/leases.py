@@ -45,23 +45,22 @@ DUE: Final = (
 """The lane of a host that waited longest."""
 DUE_SUSPECT: Final = (
     select(lane.c.id, lane.c.due_at)
-    .where(
-        _SUSPECT,
-        lane.c.host.in_(bindparam("hosts", expanding=True)),
-        lane.c.due_at <= bindparam("now"),
-        _LOOKABLE,
-    )
+    .where(_SUSPECT, lane.c.host == bindparam("host"), lane.c.due_at <= bindparam("now"), _LOOKABLE)
     .order_by(lane.c.due_at)
     .limit(1)
 )
 NEXT_DUE: Final = (
     select(lane.c.due_at)
-    .where(_READY, lane.c.host == bindparam("host"), lane.c.due_at.is_not(None))
+    .where(_READY, lane.c.host == bindparam("host"), lane.c.due_at > bindparam("now"))
     .order_by(lane.c.due_at)
     .limit(1)
 )
+"""When the next lane of a host becomes due: later than now, or whoever waits for it would not wait."""
 NEXT_SUSPECT: Final = (
-    select(lane.c.due_at).where(_SUSPECT, lane.c.due_at.is_not(None)).order_by(lane.c.due_at).limit(1)
+    select(lane.c.due_at)
+    .where(_SUSPECT, lane.c.host == bindparam("host"), lane.c.due_at > bindparam("now"))
+    .order_by(lane.c.due_at)
+    .limit(1)
 )
 _LANE: Final = select(lane).where(lane.c.id == bindparam("lane_id"))
 _MINE: Final = select(lane).where(lane.c.id == bindparam("lane_id"), lane.c.lease_id == bindparam("mine"))
@@ -84,6 +83,15 @@ _HAS_WAITING: Final = (
         event.c.id <= bindparam("upto"),
     )
     .limit(1)
+)
+_WAITING_UPTO: Final = (
+    select(event.c.id)
+    .where(
+        text("event.state = 'queued'"),
+        event.c.lane_id == bindparam("lane_id"),
+        event.c.id <= bindparam("upto"),
+    )
+    .order_by(event.c.id)
 )
 _LEASE: Final = (
     update(lane)
@@ -155,21 +163,18 @@ def lease(tx: Tx, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = F
 
 
 def _choose(tx: Tx, hosts: Sequence[str], *, suspects: bool) -> int | None:
-    if suspects:
-        row = tx.connection.execute(DUE_SUSPECT, {"hosts": list(hosts), "now": tx.now_ms}).first()
-        return None if row is None else int(row.id)
+    statement = DUE_SUSPECT if suspects else DUE
     due = [
         row
         for host in hosts
-        if (row := tx.connection.execute(DUE, {"host": host, "now": tx.now_ms}).first()) is not None
+        if (row := tx.connection.execute(statement, {"host": host, "now": tx.now_ms}).first()) is not None
     ]
     return min(due, key=lambda row: row.due_at).id if due else None
 
 
 def _next_due(tx: Tx, hosts: Sequence[str], *, suspects: bool) -> int | None:
-    if suspects:
-        return tx.connection.execute(NEXT_SUSPECT, {"hosts": list(hosts)}).scalar()
-    times = (tx.connection.execute(NEXT_DUE, {"host": host}).scalar() for host in hosts)
+    statement = NEXT_SUSPECT if suspects else NEXT_DUE
+    times = (tx.connection.execute(statement, {"host": host, "now": tx.now_ms}).scalar() for host in hosts)
     return min((due for due in times if due is not None), default=None)
 
 
@@ -344,7 +349,7 @@ def settle(tx: Tx, held: Lease, what: Settlement, *, keep_content: bool = True) 
             "last_error_at": tx.now_ms if failed else row.last_error_at,
             "delivered_at": tx.now_ms if delivered else row.delivered_at,
             "prepared": None if what.prepared is None else msgspec.json.encode(what.prepared).decode(),
-            **_certainty(row, what),
+            **_certainty(row, what, _revived(tx, row, held) if row.uncertain and what.resolved else None),
             "bisect_last": what.bisect.last if what.bisect else None,
             "bisect_limit": what.bisect.limit if what.bisect else None,
             "losses": 0 if what.outcome else row.losses,
@@ -354,11 +359,20 @@ def settle(tx: Tx, held: Lease, what: Settlement, *, keep_content: bool = True) 
     return int(left)
 
 
-def _certainty(row: Row[Any], what: Settlement) -> dict[str, int | None]:
-    """What stays uncertain: the part of the old range after this lease's events, and the new attempt."""
+def _revived(tx: Tx, row: Row[Any], held: Lease) -> int | None:
+    """The first event that came back from the dead beside those in flight: nobody has looked for it yet."""
+    waiting = tx.connection.execute(_WAITING_UPTO, {"lane_id": row.id, "upto": row.lease_last}).scalars()
+    in_flight = {leased.id for leased in held.events}
+    return next((event_id for event_id in waiting if event_id not in in_flight), None)
+
+
+def _certainty(row: Row[Any], what: Settlement, revived: int | None) -> dict[str, int | None]:
+    """What stays uncertain: what this lease's events left of the old range, and the new attempt."""
     rest = None
     if row.uncertain:
         first = max(row.uncertain_first, row.lease_last + 1) if what.resolved else row.uncertain_first
+        if revived is not None:
+            first = revived
         if first <= row.uncertain_last:
             rest = (first, row.uncertain_last, row.look_at, row.charge)
     new = what.uncertain

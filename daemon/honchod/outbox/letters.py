@@ -61,6 +61,8 @@ _REVIVE: Final = (
         pending=lane.c.pending + bindparam("rows"),
         due_at=func.max(bindparam("now"), func.coalesce(lane.c.look_at, 0)),
         uncertain=1,
+        # What comes back was no part of an attempt that was to be charged.
+        charge=0,
         uncertain_first=func.min(
             func.coalesce(lane.c.uncertain_first, bindparam("first")), bindparam("first")
         ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, case, func, select, text, update
+from sqlalchemy import bindparam, func, or_, select, text, update
 
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
 from honchod.outbox.writer import Tx
@@ -24,7 +25,11 @@ _HELD: Final = select(
     lane.c.look_at,
     lane.c.losses,
 ).where(text("lease_id IS NOT NULL"))
-_OVERDUE: Final = _HELD.where(lane.c.lease_until < bindparam("now"))
+_OVERDUE: Final = _HELD.where(
+    or_(lane.c.lease_until < bindparam("now"), lane.c.leased_at > bindparam("latest")),
+    lane.c.lease_id.not_in(bindparam("alive", expanding=True)),
+)
+"""Leases that ran out, or were taken by a clock that has gone back since; nobody alive holds them."""
 _LOSE: Final = (
     update(lane)
     .where(lane.c.id == bindparam("lane_id"))
@@ -57,7 +62,8 @@ _DOUBT: Final = (
         uncertain=1,
         uncertain_first=bindparam("first"),
         uncertain_last=bindparam("last"),
-        look_at=case((lane.c.look_at > bindparam("look"), lane.c.look_at), else_=bindparam("look")),
+        look_at=func.max(func.coalesce(lane.c.look_at, 0), bindparam("look")),
+        due_at=func.max(lane.c.due_at, func.coalesce(lane.c.look_at, 0), bindparam("look")),
         charge=0,
     )
 )
@@ -71,8 +77,9 @@ class Recovered:
     suspects: int
 
 
-def recover(tx: Tx, *, settle_delay_ms: int, died: bool) -> Recovered:
-    """Take back leases: all of them after the death of the daemon (``died``), else those that ran out.
+def recover(tx: Tx, *, settle_delay_ms: int, died: bool, alive: Collection[str] = ()) -> Recovered:
+    """Take back leases: all of them after the death of the daemon (``died``), else those that ran out, save
+    those in ``alive``: a wall clock that jumped ahead must not take a lane from a delivery that is under way.
 
     The attempt may have landed: the lane looks before it sends, ``settle_delay_ms`` after the lease at the
     earliest. A wall clock that went back cannot make it wait longer than that from now. A lane that was in
@@ -81,12 +88,16 @@ def recover(tx: Tx, *, settle_delay_ms: int, died: bool) -> Recovered:
     rows = (
         tx.connection.execute(_HELD).all()
         if died
-        else tx.connection.execute(_OVERDUE, {"now": tx.now_ms}).all()
+        else tx.connection.execute(
+            _OVERDUE, {"now": tx.now_ms, "latest": tx.now_ms + settle_delay_ms, "alive": list(alive)}
+        ).all()
     )
     suspects = 0
     for row in rows:
         losses = row.losses + int(died)
         look = min(row.leased_at, tx.now_ms) + settle_delay_ms
+        if row.uncertain:
+            look = max(look, row.look_at or 0)
         due = look
         if losses >= SUSPECT_AFTER:
             suspects += 1
@@ -97,7 +108,7 @@ def recover(tx: Tx, *, settle_delay_ms: int, died: bool) -> Recovered:
                 "lane_id": row.id,
                 "first": min(row.uncertain_first, row.lease_first) if row.uncertain else row.lease_first,
                 "last": max(row.uncertain_last, row.lease_last) if row.uncertain else row.lease_last,
-                "look": max(look, row.look_at or 0) if row.uncertain else look,
+                "look": look,
                 "new_losses": losses,
                 "due": due,
                 "error": "daemon_died" if died else "lease_lost",

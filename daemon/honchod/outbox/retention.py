@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, delete, select, text, update
+from sqlalchemy import Row, bindparam, delete, func, select, text, update
 from sqlalchemy.engine import Connection
 
 from honchod.outbox import lanes, tally
@@ -63,7 +63,7 @@ _EXPIRE: Final = (
 _CLAMP_DUE: Final = (
     update(lane)
     .where(text("pending > 0 AND lease_id IS NULL"), lane.c.due_at > bindparam("latest_due"))
-    .values(due_at=bindparam("now"))
+    .values(due_at=func.max(bindparam("now"), func.coalesce(lane.c.look_at, 0)))
 )
 _CLAMP_LOOK: Final = (
     update(lane)
@@ -140,10 +140,10 @@ def expire(tx: Tx, max_age_ms: int) -> int:
 
 def clamp(tx: Tx, *, longest_wait_ms: int, settle_delay_ms: int) -> int:
     """Undo what a wall clock that jumped back did: no lane waits longer than any backoff can be."""
+    look = tx.connection.execute(_CLAMP_LOOK, {"latest_look": tx.now_ms + settle_delay_ms}).rowcount
     due = tx.connection.execute(
         _CLAMP_DUE, {"latest_due": tx.now_ms + longest_wait_ms, "now": tx.now_ms}
     ).rowcount
-    look = tx.connection.execute(_CLAMP_LOOK, {"latest_look": tx.now_ms + settle_delay_ms}).rowcount
     return due + look
 
 

@@ -74,7 +74,7 @@ lane = Table(
 )
 
 Index("lane_due", lane.c.host, lane.c.due_at, sqlite_where=text(_READY))
-Index("lane_suspect", lane.c.due_at, sqlite_where=text(_SUSPECT))
+Index("lane_suspect", lane.c.host, lane.c.due_at, sqlite_where=text(_SUSPECT))
 Index("lane_leased", lane.c.lease_id, sqlite_where=text("lease_id IS NOT NULL"))
 Index("lane_pending", lane.c.pending, sqlite_where=text("pending > 0"))
 

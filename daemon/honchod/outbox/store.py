@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -77,6 +77,7 @@ class Outbox:
         """
         directory = StateDir(state_dir, path)
         directory.hold()
+        connection = None
         try:
             connection = database.open_writer(directory.database, synchronous=synchronous)
             copy = migrate(connection, directory.database)
@@ -84,6 +85,8 @@ class Outbox:
                 log.info("database.migrated", copy=copy.name)
             _bound(connection, bounds)
         except BaseException:
+            if connection is not None:
+                connection.close()
             directory.release()
             raise
         writer = Writer(
@@ -133,9 +136,11 @@ class Outbox:
         """Make one lane due now."""
         await self._write(lambda tx: lanes.wake_one(tx, key))
 
-    async def recover(self, *, settle_delay_ms: int, died: bool) -> Recovered:
+    async def recover(self, *, settle_delay_ms: int, died: bool, alive: Collection[str] = ()) -> Recovered:
         """Take back leases that nobody holds any more (see `recovery.recover`)."""
-        return await self._write(lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died))
+        return await self._write(
+            lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died, alive=alive)
+        )
 
     async def salt(self) -> bytes:
         """The random bytes of this database."""
@@ -177,12 +182,16 @@ class Outbox:
         """Counts, lanes and sizes at one instant."""
         return await self._read(views.overview)
 
-    async def maintain(self, *, max_age_ms: int, longest_wait_ms: int, settle_delay_ms: int) -> None:
-        """One round of housekeeping, in steps that keep the writer free for others."""
+    async def maintain(
+        self, *, max_age_ms: int, longest_wait_ms: int, settle_delay_ms: int, alive: Collection[str] = ()
+    ) -> None:
+        """One round of housekeeping, in steps that keep the writer free for others. ``alive`` are the leases
+        whose deliveries are under way.
+        """
         await self._write(
             lambda tx: retention.clamp(tx, longest_wait_ms=longest_wait_ms, settle_delay_ms=settle_delay_ms)
         )
-        await self.recover(settle_delay_ms=settle_delay_ms, died=False)
+        await self.recover(settle_delay_ms=settle_delay_ms, died=False, alive=alive)
         steps: tuple[Operation[int], ...] = (
             lambda tx: retention.expire(tx, max_age_ms),
             lambda tx: retention.drop_content(tx, self.bounds),
