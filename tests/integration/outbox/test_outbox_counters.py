@@ -1,0 +1,126 @@
+"""The counters equal a recount, whatever was done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from open_outbox import DAY_MS, SETTLE_DELAY_MS, Box, request, said
+from sqlalchemy.engine import Connection
+
+from honchod.errors import HonchodError
+from honchod.outbox import database, tally
+from honchod.outbox.letters import Choice
+from honchod.outbox.values import Bounds, Counts, Delivered, Died, Lease, LeaseTerms
+
+HOSTS = ("h", "other")
+
+
+class Operator:
+    """Does one random thing after another."""
+
+    def __init__(self, box: Box, seed: int) -> None:
+        self.box = box
+        self.random = Random(seed)
+        self.serial = 0
+        self.leases: list[Lease] = []
+
+    def write(self) -> None:
+        events = []
+        for _ in range(self.random.randint(1, 4)):
+            self.serial += 1
+            text = f"message {self.serial}" if self.random.random() < 0.8 else "the same again"
+            pieces = (text[:4], text[4:]) if self.random.random() < 0.3 else ()
+            events.append(said(text, pieces=pieces))
+        if self.random.random() < 0.2:
+            events.append(said("conflict", "id of the same again"))
+        session, host = self.random.choice("abc"), self.random.choice(HOSTS)
+        uid = self.random.choice((1, 2))
+        self.box.at_once([request(session, *events, host=host, uid=uid, limited=False)])
+
+    def take(self) -> None:
+        leased = self.box.try_lease(*HOSTS, terms=LeaseTerms(batch_max=self.random.randint(1, 5)))
+        if isinstance(leased, Lease):
+            self.leases.append(leased)
+
+    def settle(self) -> None:
+        if not self.leases:
+            return
+        lease = self.leases.pop(self.random.randrange(len(self.leases)))
+        delivered, died = [], []
+        for event in lease.events:
+            chance = self.random.random()
+            if chance < 0.5:
+                delivered.append(Delivered(event.id, None))
+            elif chance < 0.75:
+                died.append(Died(event.id, "rejected_422"))
+        try:
+            self.box.settle(lease, delivered=tuple(delivered), died=tuple(died))
+        except HonchodError:
+            return
+
+    def retry(self) -> None:
+        self.box(self.box.outbox.retry_letters(Choice(), limit=self.random.randint(1, 3)))
+
+    def discard(self) -> None:
+        letters, _ = self.box(self.box.outbox.letters(Choice(), after=0, limit=2))
+        self.box(self.box.outbox.discard_letters([letter.id for letter in letters]))
+
+    def grow_older(self) -> None:
+        self.box.clock.pass_ms(self.random.choice((1_000, DAY_MS, 8 * DAY_MS)))
+        self.box.maintain()
+
+    def crash(self) -> None:
+        self.box.crash()
+        self.box.recover()
+        self.box.clock.pass_ms(SETTLE_DELAY_MS)
+        self.leases.clear()
+
+    def act(self) -> None:
+        acts = (self.write, self.take, self.settle, self.retry, self.discard, self.grow_older, self.crash)
+        self.random.choices(acts, weights=(10, 8, 8, 2, 1, 1, 1))[0]()
+        self.box.clock.pass_ms(1)
+
+
+def check(reader: Connection) -> None:
+    counted = {
+        place: Counts(counts.queued, counts.delivered, counts.dead, counts.discarded, counts.bytes)
+        for place, counts in tally.by_place(reader).items()
+    }
+    recounted = tally.recount(reader)
+    assert {place: counts for place, counts in counted.items() if counts.rows} == recounted
+    assert all(counts == Counts() for place, counts in counted.items() if place not in recounted)
+    shares = reader.exec_driver_sql("SELECT uid, rows, bytes FROM share WHERE rows <> 0 OR bytes <> 0")
+    waiting = reader.exec_driver_sql(
+        "SELECT uid, count(*), sum(size) FROM event WHERE state = 'queued' GROUP BY uid"
+    )
+    assert set(map(tuple, shares)) == set(map(tuple, waiting))
+    wrong = reader.exec_driver_sql(
+        "SELECT id, pending, (SELECT count(*) FROM event WHERE lane_id = lane.id AND state = 'queued')"
+        " AS waiting FROM lane WHERE pending <> waiting"
+    )
+    assert list(wrong) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counters_equal_a_recount_after_random_operations(tmp_path: Path, seed: int) -> None:
+    box = Box(tmp_path / "state", bounds=Bounds(max_rows=120, max_bytes=64 << 20))
+    reader = database.open_reader(box.path)
+    try:
+        operator = Operator(box, seed)
+        for _ in range(150):
+            operator.act()
+            check(reader)
+        assert box(box.outbox.overview()).counts.delivered_ever > 20
+    finally:
+        reader.close()
+        box.close()
+
+
+def test_totals_are_the_sum_over_hosts(box: Box) -> None:
+    box.write("s", "a")
+    box.write("s", "b", host="other")
+    overview = box(box.outbox.overview())
+    assert overview.counts.queued == 2
+    assert {place[0]: counts.queued for place, counts in overview.by_place.items()} == {"h": 1, "other": 1}
