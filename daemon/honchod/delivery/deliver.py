@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TYPE_CHECKING
 
 from honchod.clock import Clock
 from honchod.delivery import bisect
@@ -18,8 +19,7 @@ from honchod.delivery.reconcile import reconcile
 from honchod.delivery.retry import Policy, backoff_s
 from honchod.delivery.routes import Route, members
 from honchod.errors import CallFailed
-from honchod.gateway.gateway import OWN_ID, Gateway
-from honchod.gateway.values import Outgoing
+from honchod.gateway.values import OWN_ID, Outgoing
 from honchod.outbox.values import (
     AttemptMade,
     Bisect,
@@ -31,6 +31,9 @@ from honchod.outbox.values import (
     Settlement,
     Uncertain,
 )
+
+if TYPE_CHECKING:
+    from honchod.gateway.gateway import Gateway
 
 FRESH_LEASE_S = 1.0
 """A lease older than this is renewed before a batch goes out, so that it tells when that was."""

@@ -20,14 +20,12 @@ from honcho.session import Session
 from honchod.errors import CallFailed, CallReason
 from honchod.gateway.failures import translate
 from honchod.gateway.sdk import Client, Seen, watch
-from honchod.gateway.values import Endpoint, Member, Outgoing, Setup
+from honchod.gateway.values import OWN_ID, Endpoint, Member, Outgoing, Setup
 
 T = TypeVar("T")
 Page = AsyncPage[MessageResponse, Message]
 PAGE: Final = 100
 """Honcho's own bound on a page."""
-OWN_ID: Final = "honchod_id"
-"""The metadata key by which a message of ours is found again."""
 CREATED: Final = 201
 
 

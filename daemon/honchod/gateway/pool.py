@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from honchod.clock import Clock
-from honchod.gateway.gateway import Gateway
 from honchod.gateway.pacing import Pacer
 from honchod.gateway.values import Endpoint
+
+if TYPE_CHECKING:
+    from honchod.gateway.gateway import Gateway
+
+
+def load_sdk() -> None:
+    """Import the SDK, which takes as long as everything else together: in a thread, after the start."""
+    import honchod.gateway.gateway  # noqa: F401
 
 
 class GatewayPool:
@@ -26,6 +34,8 @@ class GatewayPool:
         key = (destination, endpoint.workspace)
         gateway = self._gateways.get(key)
         if gateway is None:
+            from honchod.gateway.gateway import Gateway
+
             gateway = self._gateways[key] = Gateway(
                 endpoint, timeout_s=self.timeout_s, before=self._pacer(destination, endpoint.url).turn
             )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+OWN_ID: Final = "honchod_id"
+"""The metadata key by which a message of ours is found again."""
 
 
 @dataclass(frozen=True, slots=True)
