@@ -95,9 +95,8 @@ def rendered(blocks: Iterable[Block]) -> RenderableType:
     """The blocks for a terminal."""
     from rich.console import Group
 
-    return Group(
-        *(_rich_facts(block) if isinstance(block, Facts) else _rich_table(block) for block in blocks)
-    )
+    shown = [block for block in blocks if isinstance(block, Facts) or block.rows or block.empty]
+    return Group(*(_rich_facts(block) if isinstance(block, Facts) else _rich_table(block) for block in shown))
 
 
 def _rich_facts(block: Facts) -> RenderableType:
@@ -117,7 +116,9 @@ def _rich_table(block: Table) -> RenderableType:
 
     if not block.rows:
         return Text(block.empty, style="dim")
-    grid = Grid(*block.columns, title=block.title, title_justify="left", box=box.SIMPLE_HEAD)
+    grid = Grid(title=block.title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name in block.columns:
+        grid.add_column(name, overflow="fold")
     for row in block.rows:
         grid.add_row(*(Text(printable(value.text), style=value.tone.value) for value in row))
     return grid

@@ -37,6 +37,12 @@ def test_an_empty_table_is_no_line_for_programs_and_a_word_on_a_terminal() -> No
     assert "no things" in on_a_terminal(empty)
 
 
+def test_a_narrow_terminal_cuts_nothing_off() -> None:
+    shown = on_a_terminal(Table("Things", ("id", "url"), ((Cell("i" * 50), Cell("u" * 100)),)))
+    assert shown.count("i") - shown.count("Things") >= 50
+    assert shown.count("u") >= 100
+
+
 def test_tones_are_colours_on_a_terminal() -> None:
     assert "\x1b[31mopen" in on_a_terminal(TABLE)
 
@@ -47,8 +53,10 @@ def test_markup_in_the_text_of_others_is_text() -> None:
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "a\nb", "\x9b31m", "\u202e", "\r", "\x00"])
 def test_what_could_drive_a_terminal_is_escaped(evil: str) -> None:
-    for text in (printable(evil), *plain([facts(session=evil)]), on_a_terminal(facts(session=evil))):
-        assert evil not in text
+    table = Table("Things", ("name",), ((Cell(f"<{evil}>"),),))
+    told = facts(session=f"<{evil}>")
+    for text in (printable(f"<{evil}>"), *plain([told, table]), on_a_terminal(told), on_a_terminal(table)):
+        assert f"<{evil}>" not in text
 
 
 def test_plain_text_of_any_language_stays_as_it_is() -> None:
