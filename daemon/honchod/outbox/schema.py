@@ -180,3 +180,50 @@ kept = Table(
     sqlite_strict=True,
 )
 """Small facts about this database that outlive the process, by name."""
+
+cache_entry = Table(
+    "cache_entry",
+    metadata,
+    Column("destination", Text, primary_key=True),
+    Column("workspace", Text, primary_key=True),
+    Column("session", Text, primary_key=True),
+    Column("observer", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("tokens", Integer, primary_key=True, autoincrement=False),
+    Column("query", Text, primary_key=True),
+    Column("parts", Text, nullable=False),
+    Column("fetched_at", Integer, nullable=False),
+    Column("used_at", Integer, nullable=False),
+    Column("old", Integer, nullable=False, server_default="0"),
+    CheckConstraint("old IN (0, 1)"),
+    sqlite_strict=True,
+)
+"""What Honcho answered. The key columns hold "" (or 0) where they do not apply; ``query`` is a digest."""
+
+Index("cache_used", cache_entry.c.used_at)
+
+turn = Table(
+    "turn",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("workspace", Text, primary_key=True),
+    Column("session", Text, primary_key=True),
+    Column("turns", Integer, nullable=False, server_default="0"),
+    # The person who spoke last in the session.
+    Column("peer", Text),
+    # The turn at whose end each was last asked for; null: never.
+    Column("context_turn", Integer),
+    Column("dialectic_turn", Integer),
+    Column("dialectic_empty", Integer, nullable=False, server_default="0"),
+    # Messages that Honcho has and is not known to have derived from.
+    Column("underived", Integer, nullable=False, server_default="0"),
+    Column("used_at", Integer, nullable=False),
+    CheckConstraint("turns >= 0"),
+    CheckConstraint("dialectic_empty >= 0"),
+    CheckConstraint("underived >= 0"),
+    sqlite_strict=True,
+)
+"""Each session's turns: counted when they end, with what the cadences of recall need to know."""
+
+Index("turn_used", turn.c.used_at)
