@@ -14,8 +14,8 @@ from honchod.api import problems
 from honchod.api.callers import Role
 from honchod.api.problems import ProblemDocument
 from honchod.api.route import JSON, Nothing, Route
-from honchod.capture.requests import Id
 from honchod.errors import BadRequest, Busy, Draining, NotAllowed, Problem, RequestTimeout, TooLarge
+from honchod.identity.requests import Id
 
 _REF: Final = "#/components/schemas/{name}"
 _ALWAYS: Final = (BadRequest, RequestTimeout, TooLarge, Busy, Problem)

@@ -4,55 +4,73 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from honchod.capture.limits import check_metadata, parse_created_at
+from honchod.capture.naming import NameRedactor
 from honchod.capture.pipeline import Captured, Pipeline
 from honchod.capture.redact import Redactor
 from honchod.capture.requests import IncomingMessage, WriteItem, WriteRequest, WriteResult
 from honchod.clock import Clock
 from honchod.errors import Unprocessable
-from honchod.identity.git import git_top
 from honchod.identity.host import Host, Hosts
-from honchod.identity.names import session_id
 from honchod.identity.peers import PeerChoice, resolve_peer
-from honchod.identity.scopes import scope_id
-from honchod.identity.sessions import session_key
+from honchod.identity.place import Places
 from honchod.ids import uuid7
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Append, Appended, LaneKey, NewEvent
 
 IN_LOOP_CHARS: Final = 32_768
 """More text than this is cleaned and redacted in a thread: the loop has others to serve."""
+MESSAGE_CHARS: Final = 400
+"""What a message costs beside its content, in characters of content: its names are redacted too."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """What a request becomes: the events to store, and for each message an event or its final answer."""
+class _Planned:
+    """One message of a request: the caller's id, and the event to store or the final answer."""
 
-    events: tuple[NewEvent, ...]
-    plan: tuple[NewEvent | WriteItem, ...]
+    caller_id: str
+    outcome: NewEvent | WriteItem
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What a request is worked on with, the same from its beginning to its end whatever is reloaded."""
+
+    host: Host
+    pipeline: Pipeline
+    names: NameRedactor
 
 
 class Intake:
     """Takes requests in. `use` replaces hosts and redaction for the requests that come after it."""
 
-    def __init__(self, outbox: Outbox, hosts: Hosts, redactor: Redactor | None, *, clock: Clock) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        hosts: Hosts,
+        places: Places,
+        redactor: Redactor | None,
+        names: NameRedactor,
+        *,
+        clock: Clock,
+    ) -> None:
         self._outbox = outbox
+        self._places = places
         self._clock = clock
-        self._hosts = hosts
-        self._redactor = redactor
-        self._pipelines: dict[str, Pipeline] = {}
+        self.use(hosts, redactor, names)
         self.on_append: Callable[[], None] = lambda: None
         """Called after each request that stored something."""
 
-    def use(self, hosts: Hosts, redactor: Redactor | None) -> None:
+    def use(self, hosts: Hosts, redactor: Redactor | None, names: NameRedactor) -> None:
         """Work with these from now on."""
-        self._hosts, self._redactor, self._pipelines = hosts, redactor, {}
+        self._hosts, self._redactor, self._names = hosts, redactor, names
+        self._pipelines: dict[str, Pipeline] = {}
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Store a request, all or nothing; on disk when it returns.
@@ -63,26 +81,22 @@ class Intake:
         host = self._hosts.named(request.host)
         if not request.messages:
             raise Unprocessable("messages: expected at least one")
-        key = session_key(host, request.session, request.locator, git_top)
-        lane = LaneKey(host.name, host.workspace, session_id(key.key))
-        scope = scope_id(host, request.scope, request.locator, git_top)
-        pipeline = self._pipeline(host)
-        if sum(len(message.content) for message in request.messages) > IN_LOOP_CHARS:
+        place = self._places.of(host, request)
+        lane = LaneKey(host.name, host.workspace, place.session)
+        desk = _Desk(host, self._pipeline(host), self._names)
+        if _cost_chars(request) > IN_LOOP_CHARS:
             loop = asyncio.get_running_loop()
-            taken = await loop.run_in_executor(None, self._take, host, request, pipeline)
+            plan = await loop.run_in_executor(None, self._plan, request, desk)
         else:
-            taken = self._take(host, request, pipeline)
+            plan = self._plan(request, desk)
+        events = tuple(one.outcome for one in plan if isinstance(one.outcome, NewEvent))
         stored: tuple[Appended, ...] = ()
-        if taken.events:
+        if events:
             stored = await self._outbox.append(
-                Append(lane, taken.events, uid, scope=scope, limited=not operator)
+                Append(lane, events, uid, scope=place.scope, limited=not operator)
             )
             self.on_append()
-        answers = (
-            WriteItem(one.message_id, "duplicate" if one.duplicate else "queued", parts=one.parts)
-            for one in stored
-        )
-        return WriteResult(lane.session, list(_answers(taken.plan, answers)))
+        return WriteResult(lane.session, list(_answers(plan, iter(stored))))
 
     def _pipeline(self, host: Host) -> Pipeline:
         pipeline = self._pipelines.get(host.name)
@@ -92,42 +106,63 @@ class Intake:
             )
         return pipeline
 
-    def _take(self, host: Host, request: WriteRequest, pipeline: Pipeline) -> _Taken:
+    def _plan(self, request: WriteRequest, desk: _Desk) -> tuple[_Planned, ...]:
         now_ms = self._clock.now_ms()
-        plan = tuple(
-            self._one(host, message, request.group, pipeline, now_ms) for message in request.messages
-        )
-        return _Taken(tuple(item for item in plan if isinstance(item, NewEvent)), plan)
-
-    def _one(
-        self, host: Host, message: IncomingMessage, group: bool, pipeline: Pipeline, now_ms: int
-    ) -> NewEvent | WriteItem:
-        message_id = message.id if message.id is not None else uuid7()
-        check_metadata(message.metadata)
-        created_at_ms = now_ms if message.created_at is None else parse_created_at(message.created_at)
-        choice = resolve_peer(host, message, group=group)
-        if not isinstance(choice, PeerChoice):
-            return WriteItem(message_id, "skipped", reason=choice.reason.value)
-        captured = pipeline.run(message.content, choice.author.value, message.metadata)
-        if not isinstance(captured, Captured):
-            return WriteItem(message_id, "skipped", reason=captured.reason)
-        digest = hashlib.sha256()
-        for piece in captured.pieces:
-            digest.update(piece.encode())
-            digest.update(b"\0")
-        return NewEvent(
-            message_id=message_id,
-            pieces=captured.pieces,
-            peer=choice.peer,
-            role=message.role,
-            author=choice.author.value,
-            created_at_ms=created_at_ms,
-            digest=digest.digest(),
-            metadata=msgspec.json.encode(captured.metadata).decode() if captured.metadata else None,
-            fresh_id=message.id is None,
-        )
+        return tuple(_one(desk, message, request.group, now_ms) for message in request.messages)
 
 
-def _answers(plan: tuple[NewEvent | WriteItem, ...], stored: Iterator[WriteItem]) -> Iterator[WriteItem]:
-    for item in plan:
-        yield item if isinstance(item, WriteItem) else next(stored)
+def _cost_chars(request: WriteRequest) -> int:
+    return sum(len(message.content) + MESSAGE_CHARS for message in request.messages)
+
+
+def _one(desk: _Desk, message: IncomingMessage, group: bool, now_ms: int) -> _Planned:
+    caller_id = message.id if message.id is not None else uuid7()
+    return _Planned(caller_id, _outcome(desk, message, caller_id, group, now_ms))
+
+
+def _outcome(
+    desk: _Desk, message: IncomingMessage, message_id: str, group: bool, now_ms: int
+) -> NewEvent | WriteItem:
+    check_metadata(message.metadata)
+    created_at_ms = now_ms if message.created_at is None else parse_created_at(message.created_at)
+    choice = resolve_peer(desk.host, _without_secrets(message, desk.names), group=group)
+    if not isinstance(choice, PeerChoice):
+        return WriteItem(message_id, "skipped", reason=choice.reason.value)
+    captured = desk.pipeline.run(message.content, choice.author.value, message.metadata)
+    if not isinstance(captured, Captured):
+        return WriteItem(message_id, "skipped", reason=captured.reason)
+    digest = hashlib.sha256()
+    for piece in captured.pieces:
+        digest.update(piece.encode())
+        digest.update(b"\0")
+    return NewEvent(
+        message_id=message_id if message.id is None else desk.names.hide_once(message_id),
+        pieces=captured.pieces,
+        peer=choice.peer,
+        role=message.role,
+        author=choice.author.value,
+        created_at_ms=created_at_ms,
+        digest=digest.digest(),
+        metadata=msgspec.json.encode(captured.metadata).decode() if captured.metadata else None,
+        fresh_id=message.id is None,
+    )
+
+
+def _without_secrets(message: IncomingMessage, names: NameRedactor) -> IncomingMessage:
+    """The message with the secrets in its peer's names hidden."""
+    named = (message.peer, message.runtime_user, message.runtime_user_alt)
+    peer, runtime_user, runtime_user_alt = (name and names.hide(name) for name in named)
+    return msgspec.structs.replace(
+        message, peer=peer, runtime_user=runtime_user, runtime_user_alt=runtime_user_alt
+    )
+
+
+def _answers(plan: Iterable[_Planned], stored: Iterator[Appended]) -> Iterator[WriteItem]:
+    """The answer for each message, under the id that its caller knows."""
+    for one in plan:
+        if isinstance(one.outcome, WriteItem):
+            yield one.outcome
+            continue
+        appended = next(stored)
+        status: Literal["duplicate", "queued"] = "duplicate" if appended.duplicate else "queued"
+        yield WriteItem(one.caller_id, status, parts=appended.parts)

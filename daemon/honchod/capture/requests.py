@@ -10,19 +10,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-Id = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
-"""A caller's id or key: any string of 1 to 512 characters."""
+from honchod.identity.requests import Id, Locator
 
 Author = Literal["human", "assistant", "subagent", "cron", "automation", "skill", "tool", "import"]
-
-
-class Locator(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """Where the caller is, for the daemon to name the session by the host's strategy."""
-
-    cwd: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
-    title: Id | None = None
-    platform_key: Id | None = None
-    run_id: Id | None = None
 
 
 class IncomingMessage(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):

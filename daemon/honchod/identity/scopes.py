@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from honchod.identity.choices import ScopeStrategy
@@ -16,21 +17,29 @@ MAX_LEN: Final = 506
 _FOREIGN = re.compile(r"[^a-z0-9_-]+")
 
 
-def scope_id(host: Host, scope: str | None, locator: Locator | None, git_top: GitTop) -> str | None:
+def scope_id(
+    host: Host,
+    scope: str | None,
+    locator: Locator | None,
+    git_top: GitTop,
+    *,
+    hide: Callable[[str], str] = str,
+) -> str | None:
     """The scope of a request's session; None: the global view.
 
     The one that the caller names, else what the host's strategy says: ``project`` is named after the git top
-    level that holds the caller's directory, or after the directory. Raises BadRequest for a relative one.
+    level that holds the caller's directory, or after the directory. ``hide`` takes the secrets out of what
+    comes from the caller. Raises BadRequest for a relative directory.
     """
     if scope:
-        return clean(scope, max_len=MAX_LEN)
+        return clean(hide(scope), max_len=MAX_LEN)
     if host.scopes.strategy is ScopeStrategy.CUSTOM:
         return clean(host.scopes.prefix + host.scopes.custom, max_len=MAX_LEN)
     directory = working_directory(locator) if locator is not None else None
     if host.scopes.strategy is ScopeStrategy.OFF or directory is None:
         return None
     project = directory_name(git_top(directory) or directory)
-    return clean(host.scopes.prefix + slug(project), max_len=MAX_LEN)
+    return clean(host.scopes.prefix + slug(hide(project)), max_len=MAX_LEN)
 
 
 def slug(project: str) -> str:

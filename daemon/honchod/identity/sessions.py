@@ -59,14 +59,22 @@ class SessionKey:
     source: SessionSource
 
 
-def session_key(host: Host, session: str | None, locator: Locator | None, git_top: GitTop) -> SessionKey:
+def session_key(
+    host: Host,
+    session: str | None,
+    locator: Locator | None,
+    git_top: GitTop,
+    *,
+    hide: Callable[[str], str] = str,
+) -> SessionKey:
     """The session of a request. What the caller names, and what the operator mapped, is taken as it is;
-    ``sessionPeerPrefix`` goes before titles and the names that a strategy makes.
+    ``sessionPeerPrefix`` goes before titles and the names that a strategy makes. ``hide`` takes the secrets
+    out of what comes from the caller.
 
     Raises BadRequest when the request says too little for the host's strategy.
     """
     if session:
-        return SessionKey(session, SessionSource.SESSION)
+        return SessionKey(hide(session), SessionSource.SESSION)
     if locator is None:
         raise BadRequest("session: expected a session or a locator")
     directory = working_directory(locator)
@@ -74,10 +82,11 @@ def session_key(host: Host, session: str | None, locator: Locator | None, git_to
     if mapped is not None:
         return SessionKey(mapped, SessionSource.MAP)
     if locator.title:
-        return _prefixed(host, SessionKey(locator.title, SessionSource.TITLE))
+        return _prefixed(host, SessionKey(hide(locator.title), SessionSource.TITLE))
     if locator.platform_key:
-        return SessionKey(locator.platform_key, SessionSource.PLATFORM_KEY)
-    return _prefixed(host, _by_strategy(host, directory, locator.run_id, git_top))
+        return SessionKey(hide(locator.platform_key), SessionSource.PLATFORM_KEY)
+    chosen = _by_strategy(host, directory, locator.run_id, git_top)
+    return _prefixed(host, SessionKey(hide(chosen.key), chosen.source))
 
 
 def working_directory(locator: Locator) -> str | None:

@@ -20,6 +20,7 @@ from honchod.api.callers import Access
 from honchod.api.server import FrontDoor
 from honchod.api.sockets import Listener
 from honchod.capture.intake import Intake
+from honchod.capture.naming import NameRedactor
 from honchod.capture.redact import Redactor
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.clock import Clock
@@ -31,6 +32,7 @@ from honchod.errors import HonchodError
 from honchod.gateway.pool import GatewayPool, load_sdk
 from honchod.identity import files
 from honchod.identity.host import Hosts
+from honchod.identity.place import Places
 from honchod.ops import checks, letters, status
 from honchod.ops.metrics import Metrics
 from honchod.ops.recent import RecentErrors
@@ -109,10 +111,14 @@ class Daemon:
             self._outbox, self._pool, _worker_settings(settings), clock=self._clock, random=self._random
         )
         self._worker.on_result = self._delivered
-        self._intake = Intake(self._outbox, self._hosts, _redactor(settings), clock=self._clock)
+        self._salt = await self._outbox.salt()
+        redactor = _redactor(settings)
+        names = NameRedactor(redactor, self._salt)
+        self._places = Places({}, names.hide)
+        self._intake = Intake(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
         self._intake.on_append = self._worker.notify
         await self._worker.open()
-        await self._worker.use(routes(self._hosts, await self._outbox.salt()).values())
+        await self._worker.use(routes(self._hosts, self._salt).values())
         self._sdk = asyncio.get_running_loop().run_in_executor(None, load_sdk)
         self._working = asyncio.create_task(self._worker.run())
         self._working.add_done_callback(_worker_ended)
@@ -247,8 +253,11 @@ class Daemon:
         self._hosts = hosts
         self._pool.timeout_s = fresh.delivery.request_timeout_s
         self._worker.configure(_worker_settings(fresh))
-        await self._worker.use(routes(hosts, await self._outbox.salt()).values())
-        self._intake.use(hosts, _redactor(fresh))
+        await self._worker.use(routes(hosts, self._salt).values())
+        redactor = _redactor(fresh)
+        names = NameRedactor(redactor, self._salt)
+        self._places.use(names.hide)
+        self._intake.use(hosts, redactor, names)
         self._door.allow(_access(fresh))
         log.info("config.reloaded", hosts=sorted(hosts), restart_needed=restart)
         return Reloaded(sorted(hosts), restart)

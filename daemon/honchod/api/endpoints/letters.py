@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from honchod.api.route import Answer, Call, Nothing
-from honchod.capture.requests import Id
+from honchod.identity.requests import Id
 from honchod.ops.views import LetterIds, LetterSelection
 
 

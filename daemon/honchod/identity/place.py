@@ -1,0 +1,86 @@
+"""Where a request belongs: host, session, generation and scope, for everyone who is asked about one.
+
+A session has generations: a reset starts the next one, under an id of its own. Which one is current is kept
+by whoever holds the database; here it is a number by the name of the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from honchod.identity.git import git_top
+from honchod.identity.host import Host
+from honchod.identity.names import clean, session_id
+from honchod.identity.scopes import scope_id
+from honchod.identity.sessions import Locator, SessionSource, session_key
+
+Hide = Callable[[str], str]
+"""Gives a name without the secrets in it. The same name always gives the same."""
+
+
+class Asks(Protocol):
+    """What of a request says where it belongs."""
+
+    @property
+    def session(self) -> str | None: ...  # noqa: D102
+    @property
+    def locator(self) -> Locator | None: ...  # noqa: D102
+    @property
+    def scope(self) -> str | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class SessionName:
+    """A session of a workspace of a host, whatever its generation. ``name`` is a valid id."""
+
+    host: str
+    workspace: str
+    name: str
+
+    def id_of(self, generation: int) -> str:
+        """The Honcho session id in its nth generation; generation 0 is the name itself."""
+        return session_id(self.name, generation)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request belongs. ``session`` is the Honcho session id, ``scope`` None: the global view."""
+
+    host: Host
+    name: SessionName
+    session: str
+    generation: int
+    source: SessionSource
+    scope: str | None
+
+
+class Places:
+    """Finds the place of a request. Keeps the generations that were ever reset; the rest are at 0."""
+
+    def __init__(self, generations: Mapping[SessionName, int], hide: Hide) -> None:
+        self._generations = dict(generations)
+        self._hide = hide
+
+    def use(self, hide: Hide) -> None:
+        """Hide secrets in names this way from now on."""
+        self._hide = hide
+
+    def of(self, host: Host, asked: Asks) -> Place:
+        """The place of a request to this host. Raises BadRequest when it says too little."""
+        key = session_key(host, asked.session, asked.locator, git_top, hide=self._hide)
+        name = SessionName(host.name, host.workspace, clean(key.key))
+        generation = self._generations.get(name, 0)
+        return Place(
+            host=host,
+            name=name,
+            session=name.id_of(generation),
+            generation=generation,
+            source=key.source,
+            scope=scope_id(host, asked.scope, asked.locator, git_top, hide=self._hide),
+        )
+
+    def advance(self, name: SessionName, generation: int) -> None:
+        """The session was reset: this is its generation now. An older one than is known changes nothing."""
+        self._generations[name] = max(generation, self._generations.get(name, 0))
