@@ -162,6 +162,7 @@ class Worker:
     async def run(self) -> None:
         """Work until `stop`."""
         housekeeping = asyncio.create_task(self._keep_house())
+        await self._pool.load()
         try:
             while not self._stopping:
                 self._wake.clear()
@@ -255,7 +256,7 @@ class Worker:
         delivery = Delivery(
             lease,
             route,
-            self._pool.get(route.destination, route.endpoint(lease.lane.workspace)),
+            await self._pool.get(route.destination, route.endpoint(lease.lane.workspace)),
             self._settings.policy,
             clock=self._clock,
             random=self._random,

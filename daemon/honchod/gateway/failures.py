@@ -17,7 +17,7 @@ from honchod.errors import CallFailed, CallReason
 
 NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 BROKE_OFF = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError, httpx.ProxyError)
-WRONG_SHAPE = (ValidationError, TypeError, AttributeError, KeyError, IndexError)
+WRONG_SHAPE = (json.JSONDecodeError, ValidationError, TypeError, AttributeError, KeyError, IndexError)
 
 
 def translate(error: Exception, *, status: int | None, retry_after: str | None) -> CallFailed:
@@ -39,6 +39,6 @@ def translate(error: Exception, *, status: int | None, retry_after: str | None) 
         return CallFailed(CallReason.STATUS, status=status, retry_after=retry_after)
     if isinstance(cause, httpx.TransportError) and not isinstance(cause, httpx.LocalProtocolError):
         return CallFailed(CallReason.CUT)
-    if isinstance(cause, json.JSONDecodeError | WRONG_SHAPE):
+    if isinstance(cause, WRONG_SHAPE):
         return CallFailed(CallReason.NOT_HONCHO)
     return CallFailed(CallReason.LOCAL)

@@ -105,7 +105,7 @@ class Gateway:
         found: dict[str, str] = {}
         while page is not None:
             for message in page.items:
-                own = message.metadata.get(OWN_ID)
+                own = _own_id(message)
                 if own not in wanted:
                     return await self._scan(session, wanted)
                 found.setdefault(own, message.id)
@@ -117,7 +117,7 @@ class Gateway:
         page = await self._page(session, reverse=True)
         while page is not None and len(found) < len(wanted):
             for message in page.items:
-                own = message.metadata.get(OWN_ID)
+                own = _own_id(message)
                 if own in wanted:
                     # The newest is read first: an older copy wins, as it does with the filter.
                     found[own] = message.id
@@ -170,3 +170,9 @@ class Gateway:
                 return await call()
         except Exception as error:
             raise translate(error, status=seen.status, retry_after=seen.retry_after) from None
+
+
+def _own_id(message: Message) -> str:
+    """The id that we gave a message; empty for one of somebody else, whatever stands at that key."""
+    own = message.metadata.get(OWN_ID)
+    return own if isinstance(own, str) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from honchod.gateway.gateway import Gateway
 
 
-def load_sdk() -> None:
-    """Import the SDK, which takes as long as everything else together: in a thread, after the start."""
+def _load_sdk() -> None:
     import honchod.gateway.gateway  # noqa: F401
 
 
@@ -28,9 +28,19 @@ class GatewayPool:
         self._gateways: dict[tuple[str, str], Gateway] = {}
         self._pacers: dict[str, Pacer] = {}
         self._closed_requests = 0
+        self._loaded: asyncio.Future[None] | None = None
 
-    def get(self, destination: str, endpoint: Endpoint) -> Gateway:
+    def load(self) -> asyncio.Future[None]:
+        """Import the SDK in a thread: it takes as long as everything else together, and nobody waits for it
+        but who needs it.
+        """
+        if self._loaded is None:
+            self._loaded = asyncio.get_running_loop().run_in_executor(None, _load_sdk)
+        return self._loaded
+
+    async def get(self, destination: str, endpoint: Endpoint) -> Gateway:
         """The gateway to this workspace. ``destination`` names URL and key."""
+        await asyncio.shield(self.load())
         key = (destination, endpoint.workspace)
         gateway = self._gateways.get(key)
         if gateway is None:
@@ -50,6 +60,7 @@ class GatewayPool:
 
     async def close(self) -> None:
         """Close all connections."""
+        await self.load()
         await self.keep_only(())
 
     @property

@@ -24,6 +24,10 @@ KEEPALIVE_S: Final = 30.0
 CONNECTIONS: Final = 64
 
 
+_TLS: Final = httpx.create_ssl_context()
+"""Reading the certificates takes tens of milliseconds: once, when this module is imported, in a thread."""
+
+
 @dataclass(slots=True)
 class Seen:
     """The last response of one call: status and Retry-After."""
@@ -60,6 +64,7 @@ class Client:
                 await before()
 
         self.http = httpx.AsyncClient(
+            verify=_TLS,
             timeout=httpx.Timeout(timeout_s),
             limits=httpx.Limits(
                 max_connections=CONNECTIONS,
@@ -71,6 +76,7 @@ class Client:
             trust_env=urlsplit(endpoint.url).hostname not in LOOPBACK,
             follow_redirects=False,
         )
+        self._sync = httpx.Client(verify=_TLS, trust_env=False)
         self.honcho = Honcho(
             # None makes the SDK look into the environment, which holds no HONCHO_* any more.
             api_key=endpoint.key,
@@ -78,6 +84,7 @@ class Client:
             workspace_id=endpoint.workspace,
             timeout=timeout_s,
             max_retries=0,
+            http_client=self._sync,
         )
         # A session is set up explicitly, workspace first; a call that sends messages does only that.
         self.honcho._workspace_ensured = True
@@ -92,4 +99,4 @@ class Client:
     async def close(self) -> None:
         """Close all connections, those of the unused sync client too."""
         await self.http.aclose()
-        self.honcho._http.close()
+        self._sync.close()

@@ -40,8 +40,8 @@ async def run(
 
 async def api(route: Route, pool: GatewayPool, clock: Clock) -> Check:
     """One authenticated call to a host's workspace."""
+    gateway = await pool.get(route.destination, route.endpoint(route.host.workspace))
     started = clock.monotonic_s()
-    gateway = pool.get(route.destination, route.endpoint(route.host.workspace))
     code, detail = "ok", f"{route.url} answers"
     try:
         await gateway.ask()

@@ -71,9 +71,9 @@ class Control:
                 case "GET", "messages":
                     return self._messages(query)
                 case "GET", "sessions":
-                    return Answer.of([s.row for s in self._workspace(query).sessions.values()])
+                    return self._sessions(query)
                 case "GET", "conclusions":
-                    return Answer.of([c.row for c in self._workspace(query).conclusions.values()])
+                    return self._conclusions(query)
                 case "GET", "requests":
                     after = int(query.get("after", 0))
                     return Answer.of([r for r in self._core.log.records() if r.serial > after])
@@ -96,14 +96,19 @@ class Control:
         return NO_CONTENT
 
     def _messages(self, query: Mapping[str, str]) -> Answer:
-        session = self._workspace(query).sessions.get(query.get("session", ""))
+        session = self._core.store.session(query.get("workspace", ""), query.get("session", ""))
         return Answer.of(session.messages if session else [])
 
-    def _workspace(self, query: Mapping[str, str]) -> WorkspaceState:
-        workspace = self._core.store.workspaces.get(query.get("workspace", ""))
-        if workspace is None:
-            raise ValueError("no such workspace")
-        return workspace
+    def _sessions(self, query: Mapping[str, str]) -> Answer:
+        workspace = self._workspace(query)
+        return Answer.of([session.row for session in workspace.sessions.values()] if workspace else [])
+
+    def _conclusions(self, query: Mapping[str, str]) -> Answer:
+        workspace = self._workspace(query)
+        return Answer.of([found.row for found in workspace.conclusions.values()] if workspace else [])
+
+    def _workspace(self, query: Mapping[str, str]) -> WorkspaceState | None:
+        return self._core.store.workspaces.get(query.get("workspace", ""))
 
     def _down_soon(self, seconds: float) -> None:
         """Close the listener once this call is answered."""

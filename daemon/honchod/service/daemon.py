@@ -29,7 +29,7 @@ from honchod.delivery.retry import Policy
 from honchod.delivery.routes import routes
 from honchod.delivery.worker import Worker, WorkerSettings
 from honchod.errors import HonchodError
-from honchod.gateway.pool import GatewayPool, load_sdk
+from honchod.gateway.pool import GatewayPool
 from honchod.identity import files
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
@@ -119,7 +119,7 @@ class Daemon:
         self._intake.on_append = self._worker.notify
         await self._worker.open()
         await self._worker.use(routes(self._hosts, self._salt).values())
-        self._sdk = asyncio.get_running_loop().run_in_executor(None, load_sdk)
+        self._pool.load()
         self._working = asyncio.create_task(self._worker.run())
         self._working.add_done_callback(_worker_ended)
         for warning in self._hosts.warnings:
@@ -134,7 +134,6 @@ class Daemon:
     async def stop(self) -> None:
         """Refuse intake, let requests in flight end within the stop budget, hand back leases, checkpoint."""
         budget_s = self._settings.delivery.stop_timeout_s
-        await self._sdk
         self._door.refuse_intake()
         self._ready = False
         await self._worker.stop(budget_s * 0.8)
