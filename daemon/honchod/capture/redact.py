@@ -16,10 +16,9 @@ from honchod.capture.secret.credentials import CREDENTIALS
 from honchod.capture.secret.names import NameKind, name_kind
 from honchod.capture.secret.providers import PROVIDER_KEYS
 from honchod.capture.secret.spans import PLACEHOLDER, Haystack, Span, hide
-from honchod.capture.secret.values import is_placeholder
+from honchod.capture.secret.values import Form, is_placeholder, is_secret_value
 
 _SHAPES = (*PROVIDER_KEYS, *CREDENTIALS)
-_MAX_PASSES = 6
 _MAX_DEPTH = 64
 _TOO_DEEP = "[redacted:too_deep]"
 _NAME_FIELDS = ("name", "key", "Name", "Key")
@@ -40,10 +39,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """``text`` without its secrets. Idempotent: a second time changes nothing."""
-        for _ in range(_MAX_PASSES):
-            hidden = hide(text, self._spans(text))
-            if hidden == text:
-                break
+        # A secret may only show once another is gone. Each pass hides more, so this ends.
+        while (hidden := hide(text, self._spans(text))) != text:
             text = hidden
         return text
 
@@ -73,17 +70,14 @@ class Redactor:
     def _value(self, value: Any, promised: NameKind | None, levels: int) -> Any:
         if isinstance(value, str):
             return self._string(value, promised)
-        if isinstance(value, bool) or value is None:
-            return value
-        if isinstance(value, (int, float)):
-            return _placeholder(promised) if promised is NameKind.PASSWORD else value
-        if levels == 0:
+        if isinstance(value, (dict, list, tuple)) and levels == 0:
             return _TOO_DEEP
         if isinstance(value, dict):
             return self._object(value, promised, levels)
         if isinstance(value, (list, tuple)):
             return [self._value(item, promised, levels - 1) for item in value]
-        return value
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return _placeholder(promised) if is_number and promised is NameKind.PASSWORD else value
 
     def _object(self, value: dict[str, Any], promised: NameKind | None, levels: int) -> dict[str, Any]:
         named = next((name_kind(value[f]) for f in _NAME_FIELDS if isinstance(value.get(f), str)), None)
@@ -95,6 +89,8 @@ class Redactor:
 
     def _string(self, value: str, promised: NameKind | None) -> str:
         if promised is None or not value.strip() or PLACEHOLDER.fullmatch(value) or is_placeholder(value):
+            return self.text(value)
+        if promised is NameKind.PASS and not is_secret_value(value, promised, Form.QUOTED):
             return self.text(value)
         return value if self._is_allowed(value) else _placeholder(promised)
 

@@ -79,6 +79,22 @@ def test_a_long_secret_goes_to_its_end(template: str) -> None:
     assert REDACTOR.text(template.format(secret)) == template.format("[redacted:token]")
 
 
+def test_an_end_line_without_its_begin_line_is_no_key() -> None:
+    end, begin = "-----END PRIVATE" + " KEY-----", "-----BEGIN PRIVATE" + " KEY-----"
+
+    assert (
+        REDACTOR.text(f"{end} closes what {begin} opens") == f"{end} closes what [redacted:private_key] opens"
+    )
+
+
+def test_a_secret_that_only_shows_once_another_is_gone_goes_too() -> None:
+    user = "gh" + "p_" + random_text("user", 150)
+
+    hidden = REDACTOR.text(f"machine host login {user} password swordfish")
+
+    assert hidden == "machine host login [redacted:github_token] password [redacted:password]"
+
+
 def test_user_patterns_come_on_top() -> None:
     redactor = Redactor(patterns=[r"ACME-\d{4}", r"badge (?P<secret>\w+)"])
 
@@ -86,7 +102,7 @@ def test_user_patterns_come_on_top() -> None:
     assert redactor.text(f"PGPASSWORD={PASSWORD}") == "PGPASSWORD=[redacted:password]"
 
 
-@pytest.mark.parametrize("pattern", [r"\w+", r".", r".*", r"redacted", r"x*", r"(?s).+", r"\b"])
+@pytest.mark.parametrize("pattern", [r"\w+", r".", r".*", r"redacted", r"x*", r"(?s).+", r"\b", r"(?<=\])."])
 def test_greedy_user_patterns_stay_idempotent(pattern: str) -> None:
     redactor = Redactor(patterns=[pattern])
 
@@ -135,6 +151,8 @@ def test_values_hide_strings_at_any_depth_and_keep_the_rest() -> None:
         ({"name": "DB_PASSWORD", "value": "x1"}, {"name": "DB_PASSWORD", "value": "[redacted:password]"}),
         ({"max_tokens": 5, "token_count": "6"}, {"max_tokens": 5, "token_count": "6"}),
         ({"password": "${PW}"}, {"password": "${PW}"}),
+        ({"pass": "swordfish"}, {"pass": "[redacted:pass]"}),
+        ({"pass": "12 tests", "fail": 0}, {"pass": "12 tests", "fail": 0}),
     ],
 )
 def test_values_know_the_names_of_secrets(value: object, hidden: object) -> None:

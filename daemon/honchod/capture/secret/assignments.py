@@ -16,20 +16,19 @@ from honchod.capture.secret.spans import Haystack, Span
 from honchod.capture.secret.values import Form, is_secret_value
 
 _NAME_CHARS = 64
-_NAME_REST = re.compile(rf"[\w.-]{{0,{_NAME_CHARS}}}")
-_NAME_START = re.compile(rf"[\w.-]{{0,{_NAME_CHARS}}}")
+_NAME_RUN = re.compile(r"[\w.-]*")
 _SECOND_WORDS = frozenset({"key", "token", "secret", "credential", "credentials"})
 
 _SIGN = re.compile(
-    r"(?:(?: (?:key|token|phrase|code|word|secret|credentials?))?\\{0,3}[\"'`]?[*_]{0,2})"
-    r"(?P<before>[ \t]{0,16})(?P<sign>:=|=>|={1,2}|[:：])[*_]{0,2}(?P<after>[ \t]{0,16})"
+    r"(?: (?:key|token|phrase|code|word|secret|credentials?))?\\{0,3}[\"'`]?[*_]{0,2}"
+    r"(?P<before>[ \t]{0,16})(?P<sign>:=|=>|->|={1,2}|[:：→])[*_]{0,2}(?P<after>[ \t]{0,16})"
 )
 _FLAG = re.compile(r"[ \t]{1,4}(?!-)")
 _ELEMENT = re.compile(r"(?:\s[^<>]{0,200})?>")
 _PAIR = re.compile(r"\\{0,3}[\"']?[\s,]{1,64}\\{0,3}[\"']?[Vv]alue\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}")
 _PAIR_BEFORE = re.compile(r"(?:name|key)\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?\Z", re.IGNORECASE)
 _NETRC_BEFORE = re.compile(r"\slogin\s{1,8}\S{1,128}\s{1,8}\Z")
-_NETRC = re.compile(r"\s{1,8}")
+_GAP = re.compile(r"\s{1,8}")
 _COPULA = re.compile(
     r"(?: ?(?:phrase|code|word|key))?(?: (?:for|to|of|on|at) (?:(?:the|my|our|your) )?[\w.@-]{1,64})?"
     r"[ \t]{1,4}(?:is|was|to|are|will be|as)(?: now)?[ \t]{0,4}:?[ \t]{1,4}"
@@ -55,6 +54,7 @@ _CONTENT = re.compile(r"(?P<content>[^<>\n]{1,1024})</")
 
 _NEXT_COMMAND = re.compile(r"[;&|]+(?:\Z|[A-Za-z_][\w. -]{0,63}=)|&&|\|\|")
 _NEXT_ARGUMENT = re.compile(r",(?:\s*\Z|\s*[\"']?[A-Za-z_][\w-]*[\"']?\s*[=:])")
+_END_OF_ARGUMENT = re.compile(r"[\"'`]?[ \t]*(?:\Z|\n|\\|[|;&]|-)")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:[#,;)}\]\"'`*]|//|\r|\n|\\[nr]|\Z)")
 
 
@@ -105,19 +105,21 @@ def _clues(haystack: Haystack) -> list[int]:
 def _name_around(text: str, at: int) -> _Name | None:
     """The name that the telling word at ``at`` belongs to, if it promises a secret."""
     before = text[max(0, at - _NAME_CHARS) : at]
-    start = at - _match_length(_NAME_START, before[::-1])
-    end = at + _match_length(_NAME_REST, text[at : at + _NAME_CHARS])
+    start = at - _run_length(before[::-1])
+    end = at + _run_length(text[at : at + _NAME_CHARS])
     while start < end and text[start] in ".-":
         start += 1
     while end > start and text[end - 1] in ".-":
         end -= 1
     name = text[start:end]
-    kind = name_kind(name) or _kind_with_neighbour(text, name, start, end)
+    kind = name_kind(name)
+    if kind is None or kind is NameKind.PASS:
+        kind = _kind_with_neighbour(text, name, start, end) or kind
     return None if kind is None else _Name(start, end, kind)
 
 
-def _match_length(pattern: re.Pattern[str], text: str) -> int:
-    match = pattern.match(text)
+def _run_length(text: str) -> int:
+    match = _NAME_RUN.match(text)
     return 0 if match is None else match.end()
 
 
@@ -132,7 +134,7 @@ def _kind_with_neighbour(text: str, name: str, start: int, end: int) -> NameKind
 
 def _value_of(text: str, name: _Name) -> Span | None:
     if (sign := _SIGN.match(text, name.end)) is not None:
-        return _assigned(text, name.kind, sign)
+        return _assigned(text, name, sign)
     opener = text[name.start - 1] if name.start else ""
     before = text[max(0, name.start - 160) : name.start]
     if opener == "<" and (element := _ELEMENT.match(text, name.end)) is not None:
@@ -141,35 +143,45 @@ def _value_of(text: str, name: _Name) -> Span | None:
             return None
         return Span(*content.span("content"), name.kind.value)
     if opener == "-" and (flag := _FLAG.match(text, name.end)) is not None:
-        return _named(text, name.kind, flag.end(), Form.PROSE)
+        return _judged(text, name.kind, flag.end(), lambda value: _form_of_flag(text, value))
     if (pair := _PAIR.match(text, name.end)) is not None and _PAIR_BEFORE.search(before[-24:]):
         return _named(text, name.kind, pair.end(), Form.QUOTED)
     if (copula := _COPULA.match(text, name.end)) is not None:
         return _named(text, name.kind, copula.end(), Form.PROSE)
-    if (gap := _NETRC.match(text, name.end)) is not None and _NETRC_BEFORE.search(before):
-        return _named(text, name.kind, gap.end(), Form.TIGHT)
+    if (gap := _GAP.match(text, name.end)) is not None:
+        form = Form.SHELL if _NETRC_BEFORE.search(before) else Form.BESIDE
+        return _named(text, name.kind, gap.end(), form)
     return None
 
 
-def _assigned(text: str, kind: NameKind, sign: re.Match[str]) -> Span | None:
+def _assigned(text: str, name: _Name, sign: re.Match[str]) -> Span | None:
     is_equation = "=" in sign["sign"]
+    is_spaced = bool(sign["before"] or sign["after"])
 
     def form_of(value: _Value) -> Form:
         if value.is_quoted:
             return Form.QUOTED
-        if is_equation:
-            return Form.SPACED if sign["before"] or sign["after"] else Form.TIGHT
-        return Form.LINE if _REST_OF_LINE.match(text, value.end) else Form.PROSE
+        if not is_equation:
+            return Form.LINE if _REST_OF_LINE.match(text, value.end) else Form.PROSE
+        if is_spaced:
+            return Form.SPACED
+        is_flag = text[max(0, name.start - 2) : name.start] == "--"
+        return Form.SHELL if is_flag or text[name.start : name.end].isupper() else Form.TIGHT
 
-    return _judged(text, kind, sign.end(), form_of, is_equation=is_equation)
+    return _judged(text, name.kind, sign.end(), form_of, is_equation=is_equation)
+
+
+def _form_of_flag(text: str, value: _Value) -> Form:
+    """At the end of the command or before the next flag it is an argument, else a sentence goes on."""
+    return Form.SHELL if _END_OF_ARGUMENT.match(text, value.end) else Form.PROSE
 
 
 def _named(text: str, kind: NameKind, at: int, form: Form) -> Span | None:
-    return _judged(text, kind, at, lambda _: form, is_equation=False)
+    return _judged(text, kind, at, lambda _: form)
 
 
 def _judged(
-    text: str, kind: NameKind, at: int, form_of: Callable[[_Value], Form], *, is_equation: bool
+    text: str, kind: NameKind, at: int, form_of: Callable[[_Value], Form], *, is_equation: bool = False
 ) -> Span | None:
     """The span of the value at ``at``, if it is a secret."""
     value = _value_at(_VALUE, text, at, is_equation=is_equation)

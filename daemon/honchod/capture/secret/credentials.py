@@ -9,7 +9,7 @@ import base64
 import binascii
 
 from honchod.capture.secret.shape import Prefixed, Shape
-from honchod.capture.secret.values import is_placeholder, looks_random
+from honchod.capture.secret.values import has_random_run, is_placeholder, looks_random
 
 
 def _is_basic_credentials(value: str) -> bool:
@@ -27,6 +27,10 @@ def _is_no_placeholder(value: str) -> bool:
 
 def _is_random(value: str) -> bool:
     return not is_placeholder(value) and looks_random(value)
+
+
+def _is_bearer_token(value: str) -> bool:
+    return _is_random(value) or has_random_run(value, 16)
 
 
 _ASSIGNED = r"\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?"
@@ -53,7 +57,11 @@ CREDENTIALS: tuple[Prefixed | Shape, ...] = (
         folded=True,
     ),
     Prefixed(
-        "bearer_token", ("bearer",), r"(?:\s{1,4}|%20)(?P<secret>[\w.~+/=-]{8,})", _is_random, folded=True
+        "bearer_token",
+        ("bearer",),
+        r"(?:\s{1,4}|%20)(?P<secret>[\w.~+/=-]{8,})",
+        _is_bearer_token,
+        folded=True,
     ),
     Prefixed(
         "basic_credentials",

@@ -13,13 +13,15 @@ class NameKind(Enum):
     """What sort of secret a name promises. The value is the label in the placeholder."""
 
     PASSWORD = "password"  # noqa: S105
+    PASS = "pass"  # noqa: S105
+    """``pass`` or ``pw`` alone: a password, or the outcome of a test."""
     TOKEN = "token"  # noqa: S105
     KEY = "key"
     SECRET = "secret"  # noqa: S105
 
 
 _NOT_A_LETTER = re.compile(r"[\W_]+")
-_LAST_WORD = re.compile(r"(?:^|[^A-Za-z])([A-Za-z]{2,6})[0-9]{0,3}\Z|[a-z]([A-Z][a-z]{1,5})[0-9]{0,3}\Z")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WRAPPERS = ("value", "string", "plaintext", "base64", "b64", "raw")
 
 _PASSWORD_ENDINGS = (
@@ -71,7 +73,6 @@ _PASSWORD_LAST_WORDS = frozenset({"pass", "pw", "psk"})
 
 ASCII_CLUES = (
     "pass",
-    "pwd",
     "token",
     "secret",
     "key",
@@ -81,7 +82,7 @@ ASCII_CLUES = (
     "jwt",
     "bearer",
     "psk",
-    "_pw",
+    "pw",
     "mnemonic",
     "seed",
     "recovery",
@@ -117,11 +118,11 @@ def name_kind(name: str) -> NameKind | None:
 
 
 def _by_last_word(name: str, plain: str) -> NameKind | None:
-    """Short words count only as a word of their own, after another: ``DB_PASS``, not ``bypass``."""
-    match = _LAST_WORD.search(name)
-    if match is None:
+    """Short words count only as a word of their own: ``DB_PASS``, not ``bypass``."""
+    words = _WORD.findall(name)
+    if not words:
         return None
-    word = (match[1] or match[2]).lower()
-    if word in _PASSWORD_LAST_WORDS and len(plain) > len(word):
-        return NameKind.PASSWORD
+    word = words[-1].lower()
+    if word in _PASSWORD_LAST_WORDS:
+        return NameKind.PASSWORD if len(plain) > len(word) else NameKind.PASS
     return NameKind.TOKEN if word == "auth" else None

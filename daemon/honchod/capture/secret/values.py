@@ -17,14 +17,18 @@ class Form(Enum):
 
     QUOTED = "quoted"
     """``"name": "value"``, ``name = 'value'``."""
+    SHELL = "shell"
+    """``NAME=value``, ``--name=value``, ``--name value``: never the name of a variable in code."""
     TIGHT = "tight"
-    """``NAME=value``, ``--name=value``."""
+    """``name=value``: a configuration, or an argument of a call."""
     LINE = "line"
     """``name: value`` and nothing else on the line, as in YAML."""
     SPACED = "spaced"
     """``name = value``: an INI file, or code."""
     PROSE = "prose"
     """``name: value`` with more words behind it, or ``name is value``."""
+    BESIDE = "beside"
+    """``name value``."""
 
 
 _PLACEHOLDER = re.compile(
@@ -48,6 +52,7 @@ _CODE = re.compile(
     r"|local|module|each|input|inputs|github|steps|core|keys|auth|session|app|obj|cls)"
     r"(?:\??\.|::|->)[\w$.>-]+)"
 )
+_OWNER = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_]+")
 _LOWER_WORDS = re.compile(r"[a-z]+(?:[_-][a-z]+){0,8}")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.]{4,20}(?:Z|[+-][\d:]{2,6})?)?")
@@ -57,15 +62,17 @@ _TECHNIQUE = re.compile(
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"[0-9]")
+_WORDS = re.compile(r"[A-Za-z_.-]+")
+_KEY_LIKE = re.compile(r"[A-Za-z0-9_-]+")
 _CASE_CHANGE = re.compile(r"[a-z][A-Z]")
 
 _NOTHING = (
-    "above absent any ask basic bearer below bool boolean bytes correct default digest disabled empty "
-    "enabled example expired false hidden here incorrect int integer invalid keychain mandatory "
-    "masked missing must n/a needed never nil no none not null number omitted optional password passwd "
-    "placeholder policy prompt protected redacted removed required reset same secret secretstr see set "
-    "should str string strong tbd text the this todo token true undefined unknown unset user "
-    "valid vault weak when wrong yes your"
+    "above absent any apikey argument ask basic bearer below bool boolean bytes correct default digest "
+    "disabled empty enabled example expired false flag here hidden incorrect int integer invalid "
+    "keychain mandatory masked missing must n/a needed never nil no none not null number omitted option "
+    "optional parameter pass passwd password placeholder policy prompt protected pwd redacted removed "
+    "required reset same secret secretstr see set should str string strong tbd text the this todo token "
+    "true undefined unknown unset user valid vault weak when wrong yes your"
 )
 _WORDS_FOR_NOTHING = frozenset(_NOTHING.split())
 _PROSE = (
@@ -78,6 +85,8 @@ _MIN_PASSWORD = 4
 _MIN_OTHER = 8
 _MIN_PROSE_PASSWORD = 6
 _MIN_PROSE_OTHER = 12
+_MIN_BESIDE = 16
+_PASSWORDS = frozenset({NameKind.PASSWORD, NameKind.PASS})
 
 
 def is_secret_value(value: str, kind: NameKind, form: Form) -> bool:
@@ -87,17 +96,17 @@ def is_secret_value(value: str, kind: NameKind, form: Form) -> bool:
     if any(c.isspace() for c in value):
         words = value.lower().split()
         return kind is NameKind.PASSWORD and form is Form.QUOTED and _WORDS_OF_PROSE.isdisjoint(words)
-    if form is Form.PROSE:
+    if form is Form.BESIDE:
+        return _stands_out(value, kind)
+    if form is Form.PROSE or (kind is NameKind.PASS and form is not Form.QUOTED):
         return _gives_itself_away(value, kind)
-    if form is Form.SPACED and _IDENTIFIER.fullmatch(value):
+    if form not in {Form.QUOTED, Form.SHELL} and _is_variable(value, form):
         return False
-    if form is not Form.QUOTED and name_kind(value) is not None and _LOWER_WORDS.fullmatch(value.lower()):
-        return False
-    if kind is NameKind.PASSWORD:
+    if kind in _PASSWORDS:
         return len(value) >= _MIN_PASSWORD
     if len(value) < _MIN_OTHER or not _LETTER.search(value) or _TIMESTAMP.fullmatch(value):
         return False
-    if form is Form.LINE or kind is NameKind.TOKEN:
+    if form is Form.LINE or (kind is NameKind.TOKEN and form is not Form.SHELL):
         return looks_random(value) or (form is Form.TIGHT and not _LOWER_WORDS.fullmatch(value))
     return True
 
@@ -108,10 +117,13 @@ def is_placeholder(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Letters and digits together, or capitals in the middle again and again, or too long for a word."""
+    """Letters and digits together, capitals all over the place, or long and made of no words."""
     if _DIGIT.search(value) and _LETTER.search(value):
         return True
-    return len(_CASE_CHANGE.findall(value)) >= 3 or (len(value) >= 24 and not _LOWER_WORDS.fullmatch(value))
+    # Words in CamelCase change case less often than that.
+    if len(_CASE_CHANGE.findall(value)) * 5 > len(value) > 12:
+        return True
+    return len(value) >= 24 and not _WORDS.fullmatch(value)
 
 
 def has_random_run(value: str, least: int) -> bool:
@@ -123,16 +135,36 @@ def has_random_run(value: str, least: int) -> bool:
 
 
 def _is_reference(value: str) -> bool:
-    return _REFERENCE.match(value) is not None or _CODE.match(value) is not None
+    if _REFERENCE.match(value) is not None or _CODE.match(value) is not None:
+        return True
+    # other.password, leaf.type_token
+    owner, dot, attribute = value.rpartition(".")
+    return bool(dot) and _OWNER.fullmatch(owner) is not None and name_kind(attribute) is not None
+
+
+def _is_variable(value: str, form: Form) -> bool:
+    """``password = value``, ``login(password=user_password)``: the name of something that holds it."""
+    if not _IDENTIFIER.fullmatch(value):
+        return False
+    has_parts = "_" in value or _CASE_CHANGE.search(value) is not None
+    return form is Form.SPACED or (has_parts and name_kind(value) is not None)
 
 
 def _gives_itself_away(value: str, kind: NameKind) -> bool:
     """The bar inside running text: long enough, mixed, and neither a measure nor the name of a technique."""
-    password = kind is NameKind.PASSWORD
-    if len(value) < (_MIN_PROSE_PASSWORD if password else _MIN_PROSE_OTHER):
+    if len(value) < (_MIN_PROSE_PASSWORD if kind in _PASSWORDS else _MIN_PROSE_OTHER):
         return False
     if value.isdecimal():
-        return password
+        return kind is NameKind.PASSWORD
     if _MEASURE.fullmatch(value) or _TECHNIQUE.match(value) or _TIMESTAMP.match(value):
         return False
     return looks_random(value)
+
+
+def _stands_out(value: str, kind: NameKind) -> bool:
+    """The bar where only the neighbourhood speaks: ``password hunter2``, ``api key 1f0c…``."""
+    if not (_DIGIT.search(value) and _LETTER.search(value)):
+        return False
+    if kind is NameKind.PASSWORD:
+        return _gives_itself_away(value, kind)
+    return kind is not NameKind.PASS and len(value) >= _MIN_BESIDE and _KEY_LIKE.fullmatch(value) is not None
