@@ -82,11 +82,20 @@ def test_a_nul_inside_a_secret_does_not_save_it() -> None:
 
 def test_no_secret_survives_across_a_cut() -> None:
     secret = "gh" + "p_" + random_text("cut", 36)
-    for before in range(60, 110):
-        captured = pipeline(max_chars=100).run("x" * before + " " + secret + " y" * 60, "human", None)
+    for before in range(30, 60):
+        content = "x/" * before + secret + "/x" * 60
+
+        captured = pipeline(max_chars=100).run(content, "human", None)
 
         assert isinstance(captured, Captured)
-        assert "gh" + "p_" not in "".join(captured.pieces)
+        stored = "".join(captured.pieces)
+        assert not any(secret[at : at + 8] in stored for at in range(len(secret) - 7))
+
+
+def test_a_nul_inside_a_tag_does_not_save_a_recalled_block() -> None:
+    captured = pipeline().run("<memory-con\0text>old</memory-context>new", "human", None)
+
+    assert captured == Captured(("new",), {})
 
 
 def test_long_content_is_cut_and_marked() -> None:
