@@ -32,6 +32,8 @@ class Behaviour:
     """How long a deleted session answers 404 before it can be made anew."""
     id_chars: int = ID_CHARS
     """The longest id; older servers had 100."""
+    heeds_filters: bool = True
+    """Whether a list of messages heeds its filters; a server that knows none of them ignores them."""
     stale_workspace_s: float = 300.0
     """How long no session can be made in a workspace whose very first request was rejected."""
 

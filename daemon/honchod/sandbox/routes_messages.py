@@ -74,6 +74,8 @@ def list_messages(call: Call) -> Answer:
     if body:
         body.check()
     query.check()
+    if not call.behaviour.heeds_filters:
+        filters = None
     wanted = compile_filter(filters, MESSAGE_COLUMNS, "Message")
     session = call.store.session(call.path["workspace"], call.path["session"])
     page = cut_page([m for m in session.messages if wanted(m)] if session else [], paging)
