@@ -115,13 +115,13 @@ class Gateway:
     async def _scan(self, session: str, wanted: frozenset[str]) -> dict[str, str]:
         found: dict[str, str] = {}
         page = await self._page(session, reverse=True)
-        while page is not None and len(found) < len(wanted):
+        while page is not None:
             for message in page.items:
                 own = _own_id(message)
                 if own in wanted:
                     # The newest is read first: an older copy wins, as it does with the filter.
                     found[own] = message.id
-            page = await self._next(page)
+            page = await self._next(page) if len(found) < len(wanted) else None
         return found
 
     async def _page(
