@@ -172,7 +172,7 @@ class Gateway:
             raise translate(error, status=seen.status, retry_after=seen.retry_after) from None
 
 
-def _own_id(message: Message) -> str:
+def _own_id(message: Message | MessageResponse) -> str:
     """The id that we gave a message; empty for one of somebody else, whatever stands at that key."""
     own = message.metadata.get(OWN_ID)
     return own if isinstance(own, str) else ""
