@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Final
 
 MAX_LEN: Final = 100
@@ -26,6 +27,19 @@ MIN_MAX_LEN: Final = 40
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
 _VALID = re.compile(r"[A-Za-z0-9_-]+")
 _DIGEST_BYTES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SessionName:
+    """A session of a workspace of a host, whatever its generation. ``name`` is a valid id."""
+
+    host: str
+    workspace: str
+    name: str
+
+    def id_of(self, generation: int) -> str:
+        """The Honcho session id in its nth generation; generation 0 is the name itself."""
+        return session_id(self.name, generation)
 
 
 def is_valid(name: str, *, max_len: int = MAX_LEN) -> bool:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from honchod.identity.git import git_top
 from honchod.identity.host import Host
-from honchod.identity.names import clean, session_id
+from honchod.identity.names import SessionName, clean
 from honchod.identity.scopes import scope_id
 from honchod.identity.sessions import Locator, SessionSource, session_key
 
@@ -29,19 +29,6 @@ class Asks(Protocol):
     def locator(self) -> Locator | None: ...  # noqa: D102
     @property
     def scope(self) -> str | None: ...  # noqa: D102
-
-
-@dataclass(frozen=True, slots=True)
-class SessionName:
-    """A session of a workspace of a host, whatever its generation. ``name`` is a valid id."""
-
-    host: str
-    workspace: str
-    name: str
-
-    def id_of(self, generation: int) -> str:
-        """The Honcho session id in its nth generation; generation 0 is the name itself."""
-        return session_id(self.name, generation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, insert, select
 
 from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.ids import uuid7
-from honchod.outbox import lanes, retention, tally
+from honchod.outbox import held, lanes, retention, tally
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
 from honchod.outbox.values import Append, Appended, Bounds, NewEvent
@@ -22,6 +22,9 @@ _KNOWN: Final = select(event.c.message_id, event.c.digest, event.c.parts).where(
     event.c.lane_id == bindparam("lane_id"), event.c.message_id.in_(bindparam("ids", expanding=True))
 )
 _NEW_EVENT: Final = insert(event)
+_FIRST_PART: Final = select(event.c.id).where(
+    event.c.lane_id == bindparam("lane_id"), event.c.message_id == bindparam("message_id"), event.c.part == 0
+)
 
 
 def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
@@ -37,12 +40,23 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
         size = sum(row["size"] for row in rows)
         _make_room(tx, request, bounds, len(rows), size)
         tx.connection.execute(_NEW_EVENT, rows)
-        lanes.grow(tx, lane_id, len(rows), due_in_ms=request.due_in_ms)
+        _due(tx, lane_id, request, rows)
         place = (request.lane.host, request.lane.workspace)
         tx.ledger.move(place, None, State.QUEUED, rows=len(rows))
         tx.ledger.hold(place, size)
         tx.ledger.charge(request.uid, len(rows), size)
     return tuple(results)
+
+
+def _due(tx: Tx, lane_id: int, request: Append, rows: list[dict[str, Any]]) -> None:
+    """Make the lane due with its new events, or hold them until enough turns have ended."""
+    if request.due_in_ms is not None:
+        lanes.grow(tx, lane_id, len(rows), due_in_ms=request.due_in_ms)
+        return
+    place = {"lane_id": lane_id, "message_id": rows[0]["message_id"]}
+    held.hold(tx, lane_id, len(rows), tx.connection.execute(_FIRST_PART, place).scalar_one())
+    if request.turn_ends:
+        held.turn_ended(tx, lane_id, request.every_turns)
 
 
 def _dedupe(tx: Tx, lane_id: int, events: tuple[NewEvent, ...]) -> tuple[list[Appended], list[NewEvent]]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, case, func, insert, select, text, update
 
+from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
 from honchod.outbox.values import LaneKey
 from honchod.outbox.writer import Tx
@@ -22,7 +23,8 @@ _GROW: Final = (
     .where(lane.c.id == bindparam("lane_id"))
     .values(
         pending=lane.c.pending + bindparam("rows"),
-        due_at=func.coalesce(lane.c.due_at, func.max(bindparam("due"), func.coalesce(lane.c.look_at, 0))),
+        due_at=SOONER,
+        held_from=None,
     )
 )
 _SHRINK: Final = (
@@ -31,12 +33,13 @@ _SHRINK: Final = (
     .values(
         pending=lane.c.pending - bindparam("rows"),
         due_at=case((lane.c.pending == bindparam("rows"), None), else_=lane.c.due_at),
+        held_from=case((lane.c.pending == bindparam("rows"), None), else_=lane.c.held_from),
     )
 )
 _WAKE: Final = (
     update(lane)
     .where(text("pending > 0 AND lease_id IS NULL"))
-    .values(due_at=func.max(bindparam("now"), func.coalesce(lane.c.look_at, 0)))
+    .values(due_at=func.max(bindparam("now"), func.coalesce(lane.c.look_at, 0)), held_from=None)
 )
 _WAKE_HOSTS: Final = _WAKE.where(lane.c.host.in_(bindparam("hosts", expanding=True)))
 _WAKE_ONE: Final = _WAKE.where(
@@ -57,9 +60,11 @@ def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
     return int(row.id)
 
 
-def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int | None) -> None:
-    """So many more events wait. A lane that waits for its backoff is not made due earlier by them."""
-    due = None if due_in_ms is None else tx.now_ms + due_in_ms
+def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int) -> None:
+    """So many more events wait. A lane that waits for its backoff is not made due earlier by them; what it
+    held is due with them.
+    """
+    due = tx.now_ms + due_in_ms
     tx.connection.execute(_GROW, {"lane_id": lane_id, "rows": rows, "due": due})
 
 

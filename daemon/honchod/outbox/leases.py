@@ -17,6 +17,7 @@ from sqlalchemy import Row, bindparam, select, text, update
 from honchod.errors import LeaseLost
 from honchod.ids import uuid7
 from honchod.outbox import endings, lanes
+from honchod.outbox.held import rest_due_in_ms
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
 from honchod.outbox.values import (
     Bisect,
@@ -343,7 +344,7 @@ def settle(tx: Tx, held: Lease, what: Settlement, *, keep_content: bool = True) 
         {
             "lane_id": held.lane_id,
             "mine": held.id,
-            "due_at": tx.now_ms + what.due_in_ms if left > 0 else None,
+            "due_at": tx.now_ms + rest_due_in_ms(tx, row, what.due_in_ms) if left > 0 else None,
             "failures": what.failures if what.outcome else row.failures,
             "last_error": what.error if what.outcome else row.last_error,
             "last_error_at": tx.now_ms if failed else row.last_error_at,

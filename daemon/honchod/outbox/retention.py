@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, delete, func, select, text, update
+from sqlalchemy import Row, bindparam, case, delete, func, select, text, update
 from sqlalchemy.engine import Connection
 
 from honchod.outbox import lanes, tally
+from honchod.outbox.held import HELD_MS
 from honchod.outbox.schema import event, lane
 from honchod.outbox.states import State
 from honchod.outbox.values import Bounds
@@ -62,7 +63,10 @@ _EXPIRE: Final = (
 )
 _CLAMP_DUE: Final = (
     update(lane)
-    .where(text("pending > 0 AND lease_id IS NULL"), lane.c.due_at > bindparam("latest_due"))
+    .where(
+        text("pending > 0 AND lease_id IS NULL"),
+        lane.c.due_at > bindparam("latest_due") + case((lane.c.held_from.is_(None), 0), else_=HELD_MS),
+    )
     .values(due_at=func.max(bindparam("now"), func.coalesce(lane.c.look_at, 0)))
 )
 _CLAMP_LOOK: Final = (

@@ -64,6 +64,10 @@ lane = Table(
     Column("bisect_limit", Integer),
     Column("losses", Integer, nullable=False, server_default="0"),
     Column("order_gap", Integer, nullable=False, server_default="0"),
+    # Turns that ended since the lane was last made due by one.
+    Column("turns", Integer, nullable=False, server_default="0"),
+    # The first event that waits for the end of turns or of the session.
+    Column("held_from", Integer),
     UniqueConstraint("host", "workspace", "session"),
     CheckConstraint("pending >= 0"),
     CheckConstraint("uncertain IN (0, 1)"),
@@ -227,3 +231,33 @@ turn = Table(
 """Each session's turns: counted when they end, with what the cadences of recall need to know."""
 
 Index("turn_used", turn.c.used_at)
+
+session_name = Table(
+    "session_name",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("workspace", Text, primary_key=True),
+    # The session's id in generation 0.
+    Column("name", Text, primary_key=True),
+    Column("generation", Integer, nullable=False),
+    Column("reset_at", Integer, nullable=False),
+    CheckConstraint("generation > 0"),
+    sqlite_strict=True,
+)
+"""Sessions that were reset. A row is never deleted: an id that was used up does not come back."""
+
+ledger = Table(
+    "ledger",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("workspace", Text, primary_key=True),
+    Column("peer", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("message_id", Text, nullable=False),
+    Column("parts", Integer, nullable=False),
+    Column("taken_at", Integer, nullable=False),
+    CheckConstraint("kind IN ('identity', 'file')"),
+    sqlite_strict=True,
+)
+"""Seeds and files that were taken in once, by what they say: the same again is a duplicate, for ever."""

@@ -19,9 +19,11 @@ from sqlalchemy.engine import Connection
 
 from honchod.clock import Clock
 from honchod.errors import NotFound
+from honchod.identity.names import SessionName
 from honchod.outbox import (
     circuits,
     database,
+    held,
     intake,
     kept,
     lanes,
@@ -29,6 +31,7 @@ from honchod.outbox import (
     letters,
     recovery,
     retention,
+    sessions,
     views,
 )
 from honchod.outbox.circuits import CircuitRow
@@ -135,6 +138,22 @@ class Outbox:
     async def wake_lane(self, key: LaneKey) -> None:
         """Make one lane due now."""
         await self._write(lambda tx: lanes.wake_one(tx, key))
+
+    async def generations(self) -> dict[SessionName, int]:
+        """The generation of each session that was ever reset."""
+        return await self._read(sessions.generations)
+
+    async def reset_session(self, name: SessionName) -> int:
+        """Start the session's next generation; what waits in the old one is due now. Returns its number."""
+        return await self._write(lambda tx: sessions.reset(tx, name))
+
+    async def end_session(self, key: LaneKey) -> int:
+        """Make what waits in a session's lane due now. Returns how many events that are."""
+        return await self._write(lambda tx: sessions.end(tx, key))
+
+    async def end_turn(self, key: LaneKey, every_turns: int | None) -> None:
+        """Count a turn of which nothing was stored (see `held.turn_ended`)."""
+        await self._write(lambda tx: held.turn_ended_in(tx, key, every_turns))
 
     async def recover(self, *, settle_delay_ms: int, died: bool, alive: Collection[str] = ()) -> Recovered:
         """Take back leases that nobody holds any more (see `recovery.recover`)."""

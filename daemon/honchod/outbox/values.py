@@ -48,7 +48,11 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """One request: all or nothing. ``due_in_ms`` is when its lane becomes due (None: not yet)."""
+    """One request: all or nothing.
+
+    ``due_in_ms`` is when its lane becomes due; None: its events are held until every nth turn has ended
+    (``every_turns``; None: until the session has). ``turn_ends`` says that this request ends one.
+    """
 
     lane: LaneKey
     events: tuple[NewEvent, ...]
@@ -57,6 +61,8 @@ class Append:
     limited: bool = True
     """False for operators: they have no share of the queue."""
     due_in_ms: int | None = 0
+    every_turns: int | None = None
+    turn_ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

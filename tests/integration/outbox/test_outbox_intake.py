@@ -8,6 +8,7 @@ import pytest
 from open_outbox import START_MS, Box, request, said
 
 from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
+from honchod.outbox.held import HELD_MS
 from honchod.outbox.values import Appended, Bounds
 
 
@@ -98,8 +99,10 @@ def test_hosts_and_workspaces_have_lanes_of_their_own(box: Box) -> None:
     assert box.value("SELECT count(*) FROM lane") == 2
 
 
-@pytest.mark.parametrize(("due_in_ms", "due_at"), [(0, START_MS), (500, START_MS + 500), (None, None)])
-def test_the_writer_says_when_its_lane_is_due(box: Box, due_in_ms: int | None, due_at: int | None) -> None:
+@pytest.mark.parametrize(
+    ("due_in_ms", "due_at"), [(0, START_MS), (500, START_MS + 500), (None, START_MS + HELD_MS)]
+)
+def test_the_writer_says_when_its_lane_is_due(box: Box, due_in_ms: int | None, due_at: int) -> None:
     box.write("s", "a", due_in_ms=due_in_ms)
     assert box.lane("s").due_at == due_at
 
