@@ -43,6 +43,10 @@ unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branc
 rest: $(READY)  ## the tests with a database, a server, the program as a process
 	$(BIN)/pytest tests --ignore=tests/unit --ignore=tests/bench --ignore=tests/runtimes
 
+.PHONY: soak
+soak: $(READY)  ## kill the daemon again and again under a bad sky: make soak SOAK="--minutes 20 --seed 7"
+	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
+
 .PHONY: live
 live: $(READY)  ## the acceptance tests against a real Honcho: make live HONCHOD_LIVE_URL=http://127.0.0.1:8000
 	@test -n "$(HONCHOD_LIVE_URL)" || { echo "set HONCHOD_LIVE_URL (and HONCHOD_LIVE_KEY where the server asks for a key)"; exit 2; }
