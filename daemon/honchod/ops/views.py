@@ -182,22 +182,9 @@ class Letter(msgspec.Struct, frozen=True):
     part: int
 
 
-class LetterDetail(msgspec.Struct, frozen=True, omit_defaults=True):
+class LetterDetail(Letter, frozen=True, omit_defaults=True):
     """One dead letter with its attempts; ``content`` and ``metadata`` only when asked for."""
 
-    id: str
-    session: str
-    host: str
-    workspace: str
-    kind: str
-    peer: str
-    code: str
-    attempts: int
-    created_at: str
-    died_at: str
-    size: int
-    message_id: str
-    part: int
     history: list[Attempt]
     content: str | None = None
     metadata: dict[str, Any] | None = None
