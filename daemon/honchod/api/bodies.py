@@ -38,8 +38,6 @@ async def _collect(request: web.BaseRequest, limit_bytes: int) -> bytes:
     """The body as far as it is within the limit, and a little more where it is not."""
     if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        # The answer itself has not begun: aiohttp takes written bytes for the start of one.
-        request.writer.output_size = 0
     body = bytearray()
     while len(body) <= limit_bytes and (chunk := await request.content.readany()):
         body += chunk

@@ -96,10 +96,7 @@ class Connections(web.Server):
         await self.shutdown(_STRAGGLER_S)
 
     def _make_room(self, newcomer: Connection) -> None:
-        others = [one for one in self._open if one is not newcomer and one.phase is not Phase.CLOSING]
-        if len(others) < self._limits.connections:
-            return
-        victim = first_to_go((one.phase, one.since_s, one) for one in others)
+        victim = first_to_go((one.phase, one.since_s, one) for one in self._open if one is not newcomer)
         if victim is None:
             newcomer.refuse(Busy("every connection is at work", retry_after_s=1.0))
         elif victim.phase is Phase.IDLE:

@@ -34,7 +34,7 @@ class Listener:
     def remove(self) -> None:
         """Remove the socket file, unless it is gone, was replaced, or was handed in from outside."""
         with contextlib.suppress(FileNotFoundError):
-            if self.made is not None and _identity(self.path) == self.made:
+            if _identity(self.path) == self.made:
                 self.path.unlink()
 
 

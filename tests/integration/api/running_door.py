@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +48,17 @@ class RunningDoor:
 
     def soon(self, act: Callable[[], object]) -> None:
         self._loop.call_soon_threadsafe(act)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """The door's loop stands still meanwhile: what comes in is met all at once afterwards."""
+        standing, go_on = threading.Event(), threading.Event()
+        self.soon(lambda: (standing.set(), go_on.wait(10)))
+        assert standing.wait(10)
+        try:
+            yield
+        finally:
+            go_on.set()
 
     def peer(self) -> Peer:
         return Peer(self.path)

@@ -102,7 +102,9 @@ def test_problems_of_the_backend_are_answered_as_they_are(door: RunningDoor) -> 
 @pytest.mark.parametrize("fault", [ConnectionRefusedError(), TimeoutError(), KeyError("x"), RecursionError()])
 def test_whatever_fails_behind_the_door_is_answered(door: RunningDoor, fault: Exception) -> None:
     door.backend.fault = fault
-    assert problem(door.ask("POST", "/v1/messages", message_body())) == (500, "internal")
+    with capture_logs() as logs:
+        assert problem(door.ask("POST", "/v1/messages", message_body())) == (500, "internal")
+    assert [(entry["event"], entry["error"]) for entry in logs] == [("request.failed", type(fault).__name__)]
 
 
 def test_unexpected_failure_is_internal_and_neither_told_nor_logged_with_its_text(door: RunningDoor) -> None:
@@ -286,6 +288,11 @@ def test_what_is_no_http_is_a_bad_request_and_ends_only_its_own_connection(
         assert peer.is_closed()
     assert logs == []
     assert door.ask("GET", "/v1/health").status == 200
+
+
+def test_too_long_a_header_is_called_that(door: RunningDoor) -> None:
+    reply = door.ask("GET", "/v1/health", X="a" * 10_000)
+    assert reply.json["detail"] == "the request line or a header is too long"
 
 
 @pytest.mark.parametrize("apart", [False, True])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from raw_http import message_body, request_bytes
 from running_door import RunningDoor
+from structlog.testing import capture_logs
 
 from support.waiting import wait_until
 
@@ -188,12 +189,16 @@ def test_newcomer_is_told_when_every_connection_is_at_work(start_door: StartDoor
             peer.sock.close()
 
 
-def test_work_for_a_peer_that_left_still_counts(start_door: StartDoor) -> None:
-    """Else a peer could pile up work without bound by leaving after each request."""
+@pytest.mark.parametrize("unread", [b"", request_bytes("GET", "/v1/health")])
+def test_work_for_a_peer_that_left_still_counts(start_door: StartDoor, unread: bytes) -> None:
+    """Else a peer could pile up work without bound by leaving after each request.
+
+    A peer that leaves an answer unread resets the connection; one that has read all ends it in order.
+    """
     door = start_door(connections=1)
     door.soon(door.backend.gate.clear)
     with door.peer() as peer:
-        peer.send(request_bytes("POST", "/v1/messages", message_body()))
+        peer.send(unread + request_bytes("POST", "/v1/messages", message_body()))
         wait_until(lambda: door.backend.at_gate == 1, "the request at work")
     with door.peer() as newcomer:
         assert newcomer.reply().status == 503
@@ -260,21 +265,31 @@ def test_half_closed_peer_gets_every_pipelined_answer(door: RunningDoor) -> None
         assert peer.is_closed()
 
 
-def test_half_closed_peer_gets_the_answer_to_a_large_body(door: RunningDoor) -> None:
+@pytest.mark.parametrize("seen_before", [0, 10, 100])
+def test_half_closed_peer_gets_its_answer_when_the_end_comes_with_the_last_of_the_request(
+    door: RunningDoor, seen_before: int
+) -> None:
+    request = request_bytes("POST", "/v1/messages", message_body())
     with door.peer() as peer:
-        peer.send(request_bytes("POST", "/v1/messages", message_body().ljust(2**20)))
-        peer.sock.shutdown(socket.SHUT_WR)
+        peer.send(request[:seen_before])
+        wait_until(lambda: peer.unread_bytes() == 0, "the door to read what was sent")
+        with door.held():
+            peer.send(request[seen_before:])
+            peer.sock.shutdown(socket.SHUT_WR)
         assert peer.reply().status == 202
 
 
 def test_peer_that_closes_in_the_middle_of_its_body_stores_nothing(door: RunningDoor) -> None:
     body = message_body()
-    with door.peer() as peer:
-        peer.send(HEAD + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body)
-        peer.sock.shutdown(socket.SHUT_WR)
-        assert peer.is_closed()
-    assert door.ask("GET", "/v1/health").status == 200
+    with capture_logs() as logs:
+        with door.peer() as peer:
+            peer.send(HEAD + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body)
+            wait_until(lambda: peer.unread_bytes() == 0, "the door to read what was sent")
+            peer.sock.shutdown(socket.SHUT_WR)
+            assert peer.is_closed()
+        assert door.ask("GET", "/v1/health").status == 200
     assert door.backend.stored == {}
+    assert logs == []
 
 
 def test_body_that_nobody_read_is_never_taken_for_the_next_request(door: RunningDoor) -> None:
