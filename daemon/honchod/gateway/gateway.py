@@ -19,6 +19,7 @@ from honcho.session import Session
 
 from honchod.errors import CallFailed, CallReason
 from honchod.gateway.failures import translate
+from honchod.gateway.memory import Memory
 from honchod.gateway.sdk import Client, Seen, watch
 from honchod.gateway.values import OWN_ID, Endpoint, Member, Outgoing, Setup
 
@@ -40,6 +41,7 @@ class Gateway:
         self._timeout_s = timeout_s
         self._client = Client(endpoint, timeout_s=timeout_s, before=before)
         self.requests = 0
+        self.memory = Memory(self._client.honcho, self._call)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -162,11 +164,13 @@ class Gateway:
         """The SDK's session object, without a request."""
         return Session(session, self._client.honcho)
 
-    async def _call(self, call: Callable[[], Awaitable[T]], seen: Seen | None = None) -> T:
+    async def _call(
+        self, call: Callable[[], Awaitable[T]], seen: Seen | None = None, *, timeout_s: float | None = None
+    ) -> T:
         seen = watch() if seen is None else seen
         self.requests += 1
         try:
-            async with asyncio.timeout(2 * self._timeout_s):
+            async with asyncio.timeout(2 * (timeout_s or self._timeout_s)):
                 return await call()
         except Exception as error:
             raise translate(error, status=seen.status, retry_after=seen.retry_after) from None

@@ -48,3 +48,42 @@ class Setup:
 
     created: bool
     scope: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """What Honcho says of a session and of a peer in it. ``scope`` is the one it was seen under, if any."""
+
+    summary: str
+    representation: str
+    card: tuple[str, ...]
+    scope: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PeerView:
+    """What a peer knows of itself."""
+
+    representation: str
+    card: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Whose knowledge of whom: ``observer`` of ``target``, in a scope or (None) in all sessions.
+
+    A scope takes the observer's place.
+    """
+
+    observer: str
+    target: str
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """A session's derivation queue, in pieces of work. What failed counts as completed."""
+
+    completed: int
+    in_progress: int
+    pending: int
