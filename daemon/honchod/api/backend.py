@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.capture.sessions import SessionDesk
 from honchod.ops.views import (
     Checks,
     Discarded,
@@ -27,6 +28,11 @@ class Backend(Protocol):
     Each method raises a Problem for what the caller has to know; anything else is answered as an internal
     error without its text. Callers are checked before a method is called.
     """
+
+    @property
+    def sessions(self) -> SessionDesk:
+        """What an agent asks about its sessions."""
+        ...
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Take messages in, all or nothing; returns after the fsync."""

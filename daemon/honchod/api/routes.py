@@ -7,7 +7,7 @@ from typing import Final
 
 from honchod.api import openapi
 from honchod.api.callers import Role
-from honchod.api.endpoints import letters, messages, state, worker
+from honchod.api.endpoints import letters, messages, sessions, state, worker
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.errors import (
@@ -20,6 +20,13 @@ from honchod.errors import (
     TooLarge,
     UnknownHost,
     Unprocessable,
+)
+from honchod.identity.requests import (
+    EndedSession,
+    PromptBlock,
+    ResetSession,
+    ResolvedSession,
+    SessionRequest,
 )
 from honchod.ops.views import (
     Checks,
@@ -61,6 +68,8 @@ _WRITE_PROBLEMS: Final = (
     OutboxFull,
 )
 
+_SESSION_PROBLEMS: Final = (UnknownHost, RedactionFailed)
+
 ROUTES: Final[tuple[Route, ...]] = (
     Route(
         "POST",
@@ -71,6 +80,43 @@ ROUTES: Final[tuple[Route, ...]] = (
         request=WriteRequest,
         problems=_WRITE_PROBLEMS,
         intake=True,
+    ),
+    Route(
+        "POST",
+        "/v1/sessions/resolve",
+        sessions.resolve_session,
+        Role.AGENT,
+        {200: ResolvedSession},
+        request=SessionRequest,
+        problems=_SESSION_PROBLEMS,
+    ),
+    Route(
+        "POST",
+        "/v1/sessions/end",
+        sessions.end_session,
+        Role.AGENT,
+        {200: EndedSession},
+        request=SessionRequest,
+        problems=_SESSION_PROBLEMS,
+    ),
+    Route(
+        "POST",
+        "/v1/sessions/reset",
+        sessions.reset_session,
+        Role.AGENT,
+        {200: ResetSession},
+        request=SessionRequest,
+        problems=_SESSION_PROBLEMS,
+        intake=True,
+    ),
+    Route(
+        "GET",
+        "/v1/prompt",
+        sessions.show_prompt,
+        Role.AGENT,
+        {200: PromptBlock},
+        query=sessions.PromptQuery,
+        problems=_SESSION_PROBLEMS,
     ),
     Route("GET", "/v1/health", state.show_health, Role.ANY, {200: Health, 503: Health}),
     Route("GET", "/v1/ready", state.show_readiness, Role.ANY, {200: Ready, 503: Ready}),

@@ -15,14 +15,16 @@ from honchod.capture.naming import NameRedactor
 from honchod.capture.pipeline import Captured, Pipeline
 from honchod.capture.redact import Redactor
 from honchod.capture.requests import IncomingMessage, WriteItem, WriteRequest, WriteResult
+from honchod.capture.sessions import lane_of
 from honchod.clock import Clock
 from honchod.errors import Unprocessable
+from honchod.identity import modes
 from honchod.identity.host import Host, Hosts
 from honchod.identity.peers import PeerChoice, resolve_peer
 from honchod.identity.place import Places
 from honchod.ids import uuid7
 from honchod.outbox.store import Outbox
-from honchod.outbox.values import Append, Appended, LaneKey, NewEvent
+from honchod.outbox.values import Append, Appended, NewEvent
 
 IN_LOOP_CHARS: Final = 32_768
 """More text than this is cleaned and redacted in a thread: the loop has others to serve."""
@@ -65,7 +67,7 @@ class Intake:
         self._clock = clock
         self.use(hosts, redactor, names)
         self.on_append: Callable[[], None] = lambda: None
-        """Called after each request that stored something."""
+        """Called after each request that made something due, or may have."""
 
     def use(self, hosts: Hosts, redactor: Redactor | None, names: NameRedactor) -> None:
         """Work with these from now on."""
@@ -82,7 +84,7 @@ class Intake:
         if not request.messages:
             raise Unprocessable("messages: expected at least one")
         place = self._places.of(host, request)
-        lane = LaneKey(host.name, host.workspace, place.session)
+        lane = lane_of(place)
         desk = _Desk(host, self._pipeline(host), self._names)
         if _cost_chars(request) > IN_LOOP_CHARS:
             loop = asyncio.get_running_loop()
@@ -91,10 +93,23 @@ class Intake:
             plan = self._plan(request, desk)
         events = tuple(one.outcome for one in plan if isinstance(one.outcome, NewEvent))
         stored: tuple[Appended, ...] = ()
+        held = modes.held(host)
         if events:
             stored = await self._outbox.append(
-                Append(lane, events, uid, scope=place.scope, limited=not operator)
+                Append(
+                    lane,
+                    events,
+                    uid,
+                    scope=place.scope,
+                    limited=not operator,
+                    due_in_ms=None if held else 0,
+                    every_turns=held.every_turns if held else None,
+                    turn_ends=request.turn_end,
+                )
             )
+            self.on_append()
+        elif held and request.turn_end:
+            await self._outbox.end_turn(lane, held.every_turns)
             self.on_append()
         return WriteResult(lane.session, list(_answers(plan, iter(stored))))
 

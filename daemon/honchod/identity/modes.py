@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from honchod.identity.choices import MemoryMode
+from honchod.identity.choices import MemoryMode, WriteMoment
 from honchod.identity.host import Host
 
 
@@ -62,3 +62,23 @@ def local_files(host: Host) -> LocalFiles:
         user=not (kept and host.modes.user is MemoryMode.HONCHO),
         agent=not (kept and host.modes.agent is MemoryMode.HONCHO),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Captured messages wait: for every nth turn to end, or (None) for the session to end."""
+
+    every_turns: int | None
+
+
+def held(host: Host) -> Held | None:
+    """How the host's messages wait for their turn (``writeFrequency``); None: they are due at once."""
+    match host.modes.write_frequency:
+        case WriteMoment.ASYNC:
+            return None
+        case WriteMoment.TURN:
+            return Held(every_turns=1)
+        case WriteMoment.SESSION:
+            return Held(every_turns=None)
+        case turns:
+            return Held(every_turns=turns)

@@ -81,3 +81,20 @@ class ResetSession(msgspec.Struct, frozen=True):
 
     session: str
     generation: int
+
+
+class PromptCommand(msgspec.Struct, frozen=True):
+    """A management command as a user types it."""
+
+    usage: str
+    meaning: str
+
+
+class PromptBlock(msgspec.Struct, frozen=True):
+    """The static block of the system prompt. ``text`` is empty while the host is disabled."""
+
+    text: str
+    agent: str
+    mode: str
+    session: str | None
+    commands: list[PromptCommand]

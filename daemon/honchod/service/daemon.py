@@ -23,6 +23,7 @@ from honchod.capture.intake import Intake
 from honchod.capture.naming import NameRedactor
 from honchod.capture.redact import Redactor
 from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.capture.sessions import SessionDesk
 from honchod.clock import Clock
 from honchod.delivery.deliver import Result
 from honchod.delivery.retry import Policy
@@ -60,7 +61,7 @@ log = structlog.get_logger("honchod.service")
 
 ID_CHARS = 512
 LEASE_MIN_S = 30.0
-FEATURES = ("messages", "dead_letters", "worker", "checks", "reload", "metrics")
+FEATURES = ("messages", "sessions", "prompt", "dead_letters", "worker", "checks", "reload", "metrics")
 
 
 class Daemon:
@@ -114,9 +115,11 @@ class Daemon:
         self._salt = await self._outbox.salt()
         redactor = _redactor(settings)
         names = NameRedactor(redactor, self._salt)
-        self._places = Places({}, names.hide)
+        self._places = Places(await self._outbox.generations(), names.hide)
         self._intake = Intake(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
         self._intake.on_append = self._worker.notify
+        self.sessions = SessionDesk(self._outbox, self._hosts, self._places)
+        self.sessions.on_due = self._worker.notify
         await self._worker.open()
         await self._worker.use(routes(self._hosts, self._salt).values())
         self._pool.load()
@@ -257,6 +260,7 @@ class Daemon:
         names = NameRedactor(redactor, self._salt)
         self._places.use(names.hide)
         self._intake.use(hosts, redactor, names)
+        self.sessions.use(hosts)
         self._door.allow(_access(fresh))
         log.info("config.reloaded", hosts=sorted(hosts), restart_needed=restart)
         return Reloaded(sorted(hosts), restart)
