@@ -16,22 +16,17 @@ import msgspec
 import structlog
 
 import honchod
-from honchod.api.callers import Access
 from honchod.api.server import FrontDoor
 from honchod.api.sockets import Listener
 from honchod.capture.intake import Intake
 from honchod.capture.naming import NameRedactor
-from honchod.capture.redact import Redactor
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.sessions import SessionDesk
 from honchod.clock import Clock
 from honchod.delivery.deliver import Result
-from honchod.delivery.retry import Policy
 from honchod.delivery.routes import routes
-from honchod.delivery.worker import Worker, WorkerSettings
-from honchod.errors import HonchodError
+from honchod.delivery.worker import Worker
 from honchod.gateway.pool import GatewayPool
-from honchod.identity import files
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
 from honchod.ops import checks, letters, status
@@ -46,21 +41,18 @@ from honchod.ops.views import (
     LetterDetail,
     LetterPage,
     LetterSelection,
-    LimitsView,
     Reloaded,
     Retried,
     Status,
     WorkerState,
 )
 from honchod.outbox.store import Outbox
-from honchod.outbox.values import Bounds, Lease, LeaseTerms
-from honchod.service import settings as settings_
+from honchod.outbox.values import Lease
+from honchod.service import wiring
 from honchod.service.settings import Flags, Settings
 
 log = structlog.get_logger("honchod.service")
 
-ID_CHARS = 512
-LEASE_MIN_S = 30.0
 FEATURES = ("messages", "sessions", "prompt", "dead_letters", "worker", "checks", "reload", "metrics")
 
 
@@ -97,7 +89,7 @@ class Daemon:
         settings = self._settings
         self._outbox = Outbox.open(
             settings.state_dir,
-            bounds=_bounds(settings),
+            bounds=wiring.bounds(settings),
             clock=self._clock,
             synchronous=settings.outbox.synchronous,
             path=settings.outbox_path,
@@ -109,11 +101,11 @@ class Daemon:
             clock=self._clock,
         )
         self._worker = Worker(
-            self._outbox, self._pool, _worker_settings(settings), clock=self._clock, random=self._random
+            self._outbox, self._pool, wiring.worker_settings(settings), clock=self._clock, random=self._random
         )
         self._worker.on_result = self._delivered
         self._salt = await self._outbox.salt()
-        redactor = _redactor(settings)
+        redactor = wiring.redactor(settings)
         names = NameRedactor(redactor, self._salt)
         self._places = Places(await self._outbox.generations(), names.hide)
         self._intake = Intake(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
@@ -130,7 +122,9 @@ class Daemon:
 
     async def serve(self, listener: Listener) -> None:
         """Open the front door."""
-        self._door = FrontDoor(self, limits=self._limits(), access=_access(self._settings))
+        self._door = FrontDoor(
+            self, limits=wiring.limits(self._settings), access=wiring.access(self._settings)
+        )
         await self._door.start(listener)
         self._ready = True
 
@@ -167,7 +161,7 @@ class Daemon:
             sdk=version("honcho-ai"),
             socket=str(self._settings.socket),
             pid=os.getpid(),
-            limits=self._limits(),
+            limits=wiring.limits(self._settings),
             features=list(FEATURES),
         )
 
@@ -244,7 +238,7 @@ class Daemon:
 
     async def reload(self) -> Reloaded:
         """Read the configuration again. Raises `ConfigError`, and then nothing has changed."""
-        fresh, hosts = load(self._config, self._environ, self._flags)
+        fresh, hosts = wiring.load(self._config, self._environ, self._flags)
         restart = [
             name
             for name in ("state_dir", "socket", "outbox_path", "outbox", "limits", "http")
@@ -254,14 +248,14 @@ class Daemon:
         self._settings = msgspec.structs.replace(fresh, **kept)
         self._hosts = hosts
         self._pool.timeout_s = fresh.delivery.request_timeout_s
-        self._worker.configure(_worker_settings(fresh))
+        self._worker.configure(wiring.worker_settings(fresh))
         await self._worker.use(routes(hosts, self._salt).values())
-        redactor = _redactor(fresh)
+        redactor = wiring.redactor(fresh)
         names = NameRedactor(redactor, self._salt)
         self._places.use(names.hide)
         self._intake.use(hosts, redactor, names)
         self.sessions.use(hosts)
-        self._door.allow(_access(fresh))
+        self._door.allow(wiring.access(fresh))
         log.info("config.reloaded", hosts=sorted(hosts), restart_needed=restart)
         return Reloaded(sorted(hosts), restart)
 
@@ -273,17 +267,6 @@ class Daemon:
             self._outbox,
             now_ms=self._clock.now_ms(),
             now_s=self._clock.monotonic_s(),
-        )
-
-    def _limits(self) -> LimitsView:
-        limits = self._settings.limits
-        return LimitsView(
-            body_bytes=limits.body_bytes,
-            messages_per_request=limits.messages_per_request,
-            id_chars=ID_CHARS,
-            connections=limits.connections,
-            arrival_s=limits.arrival_s,
-            idle_s=limits.idle_s,
         )
 
     def _delivered(self, lease: Lease, result: Result) -> None:
@@ -300,61 +283,6 @@ class Daemon:
         return WorkerState(self._worker.paused, await self._pending())
 
 
-def load(config: Path | None, environ: Mapping[str, str], flags: Flags) -> tuple[Settings, Hosts]:
-    """Settings and hosts, from the files in force. Raises `ConfigError`."""
-    loaded = settings_.load(config, env=environ, flags=flags)
-    return loaded, files.load(loaded.honcho_config or files.find(environ), environ)
-
-
-def _bounds(settings: Settings) -> Bounds:
-    outbox = settings.outbox
-    return Bounds(
-        max_rows=outbox.max_rows,
-        max_bytes=outbox.max_bytes,
-        quota_share=outbox.quota_share,
-        dedupe_window_ms=int(outbox.dedupe_window_s * 1000),
-        content_after_delivery_ms=int(outbox.content_after_delivery_s * 1000),
-    )
-
-
-def _worker_settings(settings: Settings) -> WorkerSettings:
-    delivery = settings.delivery
-    return WorkerSettings(
-        policy=Policy(
-            backoff_base_s=delivery.backoff_base_s,
-            backoff_cap_s=delivery.backoff_cap_s,
-            retry_after_cap_s=delivery.retry_after_cap_s,
-            settle_delay_s=delivery.settle_delay_s,
-            max_attempts=delivery.max_attempts,
-        ),
-        terms=LeaseTerms(
-            batch_max=delivery.batch_max,
-            batch_bytes=delivery.batch_bytes,
-            lease_ms=int(max(LEASE_MIN_S, 4 * delivery.request_timeout_s) * 1000),
-            max_age_ms=int(delivery.max_age_s * 1000),
-        ),
-        concurrency=delivery.concurrency,
-        request_timeout_s=delivery.request_timeout_s,
-    )
-
-
-def _redactor(settings: Settings) -> Redactor | None:
-    capture = settings.capture
-    return Redactor(capture.patterns, capture.allow) if capture.redact else None
-
-
-def _access(settings: Settings) -> Access:
-    access = settings.access
-    return Access.of(
-        allow_uids=access.allow_uids,
-        allow_gids=access.allow_gids,
-        operator_uids=access.operator_uids,
-    )
-
-
 def _worker_ended(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         log.critical("worker.broke", error=type(error).__name__, exc_info=error)
-
-
-__all__ = ["Daemon", "HonchodError", "load"]

@@ -19,9 +19,10 @@ from honchod.clock import SystemClock
 from honchod.errors import ConfigError, Problem, StartRefused
 from honchod.identity import environment
 from honchod.service import logs
-from honchod.service.daemon import Daemon, load
+from honchod.service.daemon import Daemon
 from honchod.service.settings import Flags
 from honchod.service.systemd import Notifier
+from honchod.service.wiring import load
 
 log = structlog.get_logger("honchod.service")
 
