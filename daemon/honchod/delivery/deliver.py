@@ -123,7 +123,7 @@ class Delivery:
         progress = self._progress
         if not progress.sent:
             return self._settled(due_in_ms=0, failures=self._lease.failures, outcome=False)
-        look_at = progress.sent_at_ms + self._settle_delay_ms()
+        look_at = progress.sent_at_ms + self._policy.settle_delay_ms
         return self._settled(
             due_in_ms=max(0, look_at - self._clock.now_ms()),
             failures=self._lease.failures,
@@ -220,7 +220,7 @@ class Delivery:
         now = self._clock.now_ms()
         uncertain = None
         if verdict.landed:
-            look_at = now if verdict.over else self._progress.sent_at_ms + self._settle_delay_ms()
+            look_at = now if verdict.over else self._progress.sent_at_ms + self._policy.settle_delay_ms
             uncertain = self._doubt(look_at, charge=True)
             self._progress.attempts.append(self._attempt(self._progress.sent, verdict))
             backoff_ms = max(backoff_ms, look_at - now)
@@ -241,7 +241,7 @@ class Delivery:
         uncertain = None
         due_in_ms = 0
         if verdict.landed:
-            look_at = self._progress.sent_at_ms + self._settle_delay_ms()
+            look_at = self._progress.sent_at_ms + self._policy.settle_delay_ms
             uncertain = self._doubt(look_at, charge=False)
             due_in_ms = max(0, look_at - self._clock.now_ms())
         return self._settled(
@@ -296,9 +296,6 @@ class Delivery:
             status=verdict.status,
             ms=int((self._clock.monotonic_s() - self._progress.sent_at_s) * 1000),
         )
-
-    def _settle_delay_ms(self) -> int:
-        return int(self._policy.settle_delay_s * 1000)
 
 
 def _outgoing(event: LeasedEvent) -> Outgoing:

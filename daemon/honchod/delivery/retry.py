@@ -26,6 +26,11 @@ class Policy:
     max_attempts: int = 8
 
     @property
+    def settle_delay_ms(self) -> int:
+        """How long after it was sent an attempt may still land."""
+        return int(self.settle_delay_s * 1000)
+
+    @property
     def longest_wait_ms(self) -> int:
         """No wait is ever longer than this: what is due later was scheduled by a clock that was wrong."""
         longest_s = max(self.backoff_cap_s, self.retry_after_cap_s, REFUSED_MINUTES[-1] * 60, 3600.0)

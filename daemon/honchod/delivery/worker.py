@@ -17,6 +17,7 @@ from honchod.clock import Clock
 from honchod.delivery.circuit import Circuit, CircuitState, retried
 from honchod.delivery.deliver import Delivery, Result
 from honchod.delivery.destination import Destination, restored
+from honchod.delivery.housekeeping import keep_house
 from honchod.delivery.retry import Policy
 from honchod.delivery.routes import Route
 from honchod.errors import LeaseLost
@@ -28,7 +29,6 @@ log = structlog.get_logger("honchod.delivery")
 
 IDLE_MAX_S = 60.0
 """The worker looks at least this often: a clock that jumped forward made something due."""
-HOUSEKEEPING_S = 30.0
 SETTLE_RETRY_S = 0.5
 
 
@@ -71,7 +71,9 @@ class Worker:
 
     async def open(self) -> None:
         """Take back what a dead process left in flight, and restore the circuits."""
-        recovered = await self._outbox.recover(settle_delay_ms=self._settle_delay_ms(), died=True)
+        recovered = await self._outbox.recover(
+            settle_delay_ms=self._settings.policy.settle_delay_ms, died=True
+        )
         if recovered.lanes:
             log.warning("leases.recovered", lanes=recovered.lanes, suspects=recovered.suspects)
         limit = self._settings.concurrency
@@ -161,13 +163,26 @@ class Worker:
 
     async def run(self) -> None:
         """Work until `stop`."""
-        housekeeping = asyncio.create_task(self._keep_house())
+        housekeeping = asyncio.create_task(
+            keep_house(
+                self._outbox,
+                policy=lambda: self._settings.policy,
+                terms=lambda: self._settings.terms,
+                alive=lambda: [lease.id for lease in self._tasks.values()],
+                done=self.notify,
+            )
+        )
         await self._pool.load()
         try:
             while not self._stopping:
                 self._wake.clear()
                 self.turned_at_s = self._clock.monotonic_s()
-                wait_s = await self._fill()
+                try:
+                    wait_s = await self._fill()
+                except Exception as error:
+                    # A full disk takes no lease either; it will be freed, and so will the lanes.
+                    log.error("lease.failed", error=type(error).__name__)
+                    wait_s = SETTLE_RETRY_S
                 try:
                     async with asyncio.timeout(wait_s):
                         await self._wake.wait()
@@ -203,8 +218,9 @@ class Worker:
                     if leased.next_ms is not None:
                         next_ms.append(leased.next_ms)
                     break
-                self._start(leased, destination)
-            if destination.circuit.state is CircuitState.OPEN and not destination.in_flight:
+                await self._start(leased)
+            now_ms = self._clock.now_ms()
+            if destination.circuit.state is CircuitState.OPEN and destination.circuit.until_ms > now_ms:
                 next_ms.append(destination.circuit.until_ms)
         if not self._tasks and not self._stopping:
             suspect = await self._try_suspect()
@@ -227,16 +243,19 @@ class Worker:
         leased = await self._outbox.lease(hosts, self._settings.terms, suspects=True)
         if not isinstance(leased, Lease):
             return leased.next_ms
-        route = self._routes.get(leased.lane.host)
         log.warning("suspect.tried", lane=leased.lane_id, host=leased.lane.host)
-        if route is not None:
-            self._start(leased, self.destinations[route.destination])
+        await self._start(leased)
         return None
 
-    def _start(self, lease: Lease, destination: Destination) -> None:
+    async def _start(self, lease: Lease) -> None:
+        route = self._routes.get(lease.lane.host)
+        if route is None:
+            # The configuration changed while the lease was taken.
+            await self._settle(lease, Settlement.untouched(lease))
+            return
+        destination = self.destinations[route.destination]
         destination.started(now_s=self._clock.monotonic_s())
         self._suspects_in_flight += lease.suspect
-        route = self._routes[lease.lane.host]
         task = asyncio.create_task(self._deliver(lease, destination, route))
         self._tasks[task] = lease
         self._on_the_way[task] = route
@@ -271,6 +290,10 @@ class Worker:
             heart.cancel()
             await self._settle(lease, delivery.abandon())
             raise
+        except LeaseLost:
+            destination.ended()
+            log.warning("lease.lost", lane=lease.lane_id)
+            return
         except BaseException:
             destination.ended()
             raise
@@ -315,6 +338,9 @@ class Worker:
                 if delivery is not None:
                     delivery.cancel()
                 return
+            except Exception as error:
+                # No room on the disk, perhaps: the delivery is alive, and says so again.
+                log.error("renewal.failed", lane=lease.lane_id, error=type(error).__name__)
 
     async def _renew(self, lease: Lease) -> None:
         await self._outbox.renew(lease, self._settings.terms.lease_ms)
@@ -369,20 +395,3 @@ class Worker:
         """Close what no lease in flight still uses."""
         in_use = {task_route.destination for task_route in self._on_the_way.values()}
         await self._pool.keep_only(in_use | set(self.destinations))
-
-    async def _keep_house(self) -> None:
-        while True:
-            policy = self._settings.policy
-            try:
-                await self._outbox.maintain(
-                    max_age_ms=self._settings.terms.max_age_ms,
-                    longest_wait_ms=policy.longest_wait_ms,
-                    settle_delay_ms=self._settle_delay_ms(),
-                )
-            except Exception as error:
-                log.error("housekeeping.failed", error=type(error).__name__)
-            self.notify()
-            await asyncio.sleep(HOUSEKEEPING_S)
-
-    def _settle_delay_ms(self) -> int:
-        return int(self._settings.policy.settle_delay_s * 1000)

@@ -197,6 +197,13 @@ class Settlement:
     outcome: bool = True
     """False when the lease is handed back without one: it clears no suspicion and counts no failure."""
 
+    @classmethod
+    def untouched(cls, lease: Lease) -> Settlement:
+        """A lease handed back as it was taken."""
+        return cls(
+            0, prepared=lease.prepared, resolved=not lease.uncertain, bisect=lease.bisect, outcome=False
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:

@@ -1,0 +1,70 @@
+"""An event loop in virtual time: it jumps to the next timer when nobody is at work.
+
+The writer and the readers of an outbox work in threads; while one of them has something to do, the loop
+waits for it and time stands still. So a scenario of hours takes milliseconds, and what happens depends on
+the script alone, not on the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Callable
+from typing import Any
+
+BUSY_LIMIT_S = 30.0
+"""Real seconds after which a thread that does not come back is a fault of the test."""
+
+
+class _VirtualSelector(selectors.DefaultSelector):
+    """Where asyncio would sleep, virtual time passes instead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_s = 0.0
+        self.busy: Callable[[], bool] = lambda: False
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        ready = super().select(0)
+        if ready or timeout == 0:
+            return ready
+        if self.busy():
+            ready = super().select(BUSY_LIMIT_S)
+            assert ready, "a thread of the outbox hangs"
+            return ready
+        assert timeout is not None, "nothing will ever happen again"
+        self.now_s += max(timeout, 1e-6)
+        return []
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Time begins at 0 and passes only when everybody waits."""
+
+    def __init__(self) -> None:
+        self._virtual = _VirtualSelector()
+        super().__init__(self._virtual)
+
+    def time(self) -> float:
+        return self._virtual.now_s
+
+    def stand_still_while(self, busy: Callable[[], bool]) -> None:
+        """Let no time pass while ``busy()``."""
+        self._virtual.busy = busy
+
+
+class VirtualClock:
+    """The clocks of the machine in virtual time. The wall clock can be made to jump."""
+
+    def __init__(self, loop: VirtualLoop, start_ms: int) -> None:
+        self._loop = loop
+        self._offset_ms = start_ms
+
+    def now_ms(self) -> int:
+        return self._offset_ms + int(self._loop.time() * 1000)
+
+    def monotonic_s(self) -> float:
+        return self._loop.time()
+
+    def jump(self, ms: int) -> None:
+        """Set the wall clock forward, or back."""
+        self._offset_ms += ms
