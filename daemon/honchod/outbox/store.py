@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy.engine import Connection
 
 from honchod.clock import Clock
-from honchod.errors import NotFound
+from honchod.errors import NotFound, OutboxFull
 from honchod.identity.names import SessionName
 from honchod.outbox import (
     circuits,
@@ -28,20 +28,23 @@ from honchod.outbox import (
     kept,
     lanes,
     leases,
+    ledger,
     letters,
     recovery,
     retention,
     sessions,
     views,
 )
+from honchod.outbox.ballast import Ballast
 from honchod.outbox.circuits import CircuitRow
 from honchod.outbox.database import StateDir, Synchronous
+from honchod.outbox.ledger import Once
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
 from honchod.outbox.migrate import migrate
 from honchod.outbox.recovery import Recovered
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
-from honchod.outbox.writer import Operation, Writer, WriterStats
+from honchod.outbox.writer import FULL_RETRY_S, WAL_LIMIT_BYTES, Operation, Tx, Writer, WriterStats
 
 log = structlog.get_logger("honchod.outbox")
 
@@ -54,8 +57,10 @@ RESERVE_BYTES = 32 << 20
 class Outbox:
     """The queue of one state directory, which it holds exclusively from `open` to `close`."""
 
-    def __init__(self, directory: StateDir, writer: Writer, bounds: Bounds) -> None:
+    def __init__(self, directory: StateDir, writer: Writer, bounds: Bounds, ballast: Ballast) -> None:
         self.bounds = bounds
+        self._ballast = ballast
+        self._longest_wal_bytes = max(2 * WAL_LIMIT_BYTES, bounds.max_bytes // 4)
         self._directory = directory
         self._writer = writer
         self._local = threading.local()
@@ -92,13 +97,16 @@ class Outbox:
                 connection.close()
             directory.release()
             raise
+        ballast = Ballast(directory.database, max_bytes=bounds.max_bytes)
+        ballast.hold()
         writer = Writer(
             connection,
             directory.database.with_name(directory.database.name + "-wal"),
             now_ms=clock.now_ms,
+            ballast=ballast,
         )
         writer.start()
-        return cls(directory, writer, bounds)
+        return cls(directory, writer, bounds, ballast)
 
     async def close(self) -> None:
         """Finish what is queued, checkpoint, close the file and let go of the directory."""
@@ -114,22 +122,26 @@ class Outbox:
 
         Raises `IdConflict`, `QuotaUsedUp`, `OutboxFull`.
         """
-        return await self._write(lambda tx: intake.append(tx, request, self.bounds))
+        return await self._take_in(lambda tx: intake.append(tx, request, self.bounds))
+
+    async def append_once(self, once: Once) -> Appended:
+        """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
+        return await self._take_in(lambda tx: ledger.append_once(tx, once, self.bounds))
 
     async def lease(
         self, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = False
     ) -> Lease | NothingDue:
         """Take the lane of these hosts that has been due longest, and its next batch."""
-        return await self._write(lambda tx: leases.lease(tx, hosts, terms, suspects=suspects))
+        return await self._write(lambda tx: leases.lease(tx, hosts, terms, suspects=suspects), vital=True)
 
     async def renew(self, held: Lease, lease_ms: int) -> int:
         """Hold a lease for longer. Raises `LeaseLost`."""
-        return await self._write(lambda tx: leases.renew(tx, held, lease_ms))
+        return await self._write(lambda tx: leases.renew(tx, held, lease_ms), vital=True)
 
     async def settle(self, held: Lease, what: Settlement) -> int:
         """Write an outcome back, and let go of the lane. Returns what is left in it. Raises `LeaseLost`."""
         keep = self.bounds.content_after_delivery_ms > 0
-        return await self._write(lambda tx: leases.settle(tx, held, what, keep_content=keep))
+        return await self._write(lambda tx: leases.settle(tx, held, what, keep_content=keep), vital=True)
 
     async def wake(self, hosts: tuple[str, ...] | None = None) -> int:
         """Make waiting lanes due now; those of some hosts, when given."""
@@ -158,7 +170,8 @@ class Outbox:
     async def recover(self, *, settle_delay_ms: int, died: bool, alive: Collection[str] = ()) -> Recovered:
         """Take back leases that nobody holds any more (see `recovery.recover`)."""
         return await self._write(
-            lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died, alive=alive)
+            lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died, alive=alive),
+            vital=True,
         )
 
     async def salt(self) -> bytes:
@@ -167,7 +180,7 @@ class Outbox:
 
     async def save_circuit(self, row: CircuitRow) -> None:
         """Keep a circuit."""
-        await self._write(lambda tx: circuits.save(tx, row))
+        await self._write(lambda tx: circuits.save(tx, row), vital=True)
 
     async def load_circuits(self) -> list[CircuitRow]:
         """All circuits that were kept."""
@@ -208,7 +221,8 @@ class Outbox:
         whose deliveries are under way.
         """
         await self._write(
-            lambda tx: retention.clamp(tx, longest_wait_ms=longest_wait_ms, settle_delay_ms=settle_delay_ms)
+            lambda tx: retention.clamp(tx, longest_wait_ms=longest_wait_ms, settle_delay_ms=settle_delay_ms),
+            vital=True,
         )
         await self.recover(settle_delay_ms=settle_delay_ms, died=False, alive=alive)
         steps: tuple[Operation[int], ...] = (
@@ -217,7 +231,7 @@ class Outbox:
             lambda tx: retention.forget_ids(tx, self.bounds),
         )
         for step in steps:
-            while await self._write(step) == retention.STEP_ROWS:
+            while await self._write(step, vital=True) == retention.STEP_ROWS:
                 pass
 
     def writer_stats(self) -> WriterStats:
@@ -232,8 +246,28 @@ class Outbox:
         """Tell each commit's seconds and operations to ``call``, in the writer thread."""
         self._writer.on_commit = call
 
-    async def _write(self, operation: Operation[T]) -> T:
-        return await self._writer.submit(operation)
+    @property
+    def takes(self) -> bool:
+        """Whether there is room on the disk to take something in."""
+        return self._ballast.held
+
+    async def _take_in(self, operation: Operation[T]) -> T:
+        """Write what is new, unless the room that is left belongs to what is queued already."""
+
+        def checked(tx: Tx) -> T:
+            if not self._ballast.hold():
+                raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
+            if self._writer.wal_bytes() > self._longest_wal_bytes:
+                raise OutboxFull(
+                    "a long read of the database holds its log up: nothing was stored",
+                    retry_after_s=FULL_RETRY_S,
+                )
+            return operation(tx)
+
+        return await self._write(checked)
+
+    async def _write(self, operation: Operation[T], *, vital: bool = False) -> T:
+        return await self._writer.submit(operation, vital=vital)
 
     async def _read(self, look: Callable[[Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._look, look)

@@ -27,6 +27,7 @@ from sqlalchemy.exc import DBAPIError
 
 from honchod.errors import OutboxFull
 from honchod.outbox import tally
+from honchod.outbox.ballast import Ballast
 from honchod.outbox.tally import Ledger
 
 log = structlog.get_logger("honchod.outbox")
@@ -61,13 +62,18 @@ Operation = Callable[[Tx], T]
 class _Job(Generic[T]):
     operation: Operation[T]
     future: asyncio.Future[T]
+    vital: bool
     result: T | None = None
     error: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WriterStats:
-    """What the writer did since it started. ``busy_s`` is how long it has been at its present group."""
+    """What the writer did since it started.
+
+    ``busy_s`` is how long the oldest operation without an answer has waited for it: a thread that is stuck,
+    wherever, or gone shows in it.
+    """
 
     commits: int
     p50_ms: float
@@ -80,10 +86,13 @@ class WriterStats:
 class Writer:
     """Owns the writing connection. `submit` from one event loop; `close` once."""
 
-    def __init__(self, connection: Connection, wal: Path, *, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, connection: Connection, wal: Path, *, now_ms: Callable[[], int], ballast: Ballast
+    ) -> None:
         self._connection = connection
         self._wal = wal
         self._now_ms = now_ms
+        self._ballast = ballast
         self._queue: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="honchod-writer", daemon=True)
         self._closed = False
@@ -92,7 +101,8 @@ class Writer:
         self._commits = 0
         self._operations = 0
         self._commit_ms: deque[float] = deque(maxlen=1000)
-        self._busy_since: float | None = None
+        self._unanswered: deque[float] = deque()
+        """When each operation was submitted, oldest first; answers come in that order. The loop's alone."""
         self.on_commit: Callable[[float, int], None] | None = None
         """Called in the writer thread after each commit, with its seconds and its number of operations."""
 
@@ -100,12 +110,17 @@ class Writer:
         """Start the thread."""
         self._thread.start()
 
-    def submit(self, operation: Operation[T]) -> asyncio.Future[T]:
-        """Queue an operation. The future resolves after the commit that carries it."""
+    def submit(self, operation: Operation[T], *, vital: bool = False) -> asyncio.Future[T]:
+        """Queue an operation. The future resolves after the commit that carries it.
+
+        One that is ``vital`` gets the room of the ballast when the disk is full: what delivers the queue, and
+        so makes room.
+        """
         if self._closed:
             raise RuntimeError("the writer is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.put(_Job(operation, future))
+        self._unanswered.append(time.monotonic())
+        self._queue.put(_Job(operation, future, vital))
         return future
 
     def close(self) -> None:
@@ -118,23 +133,20 @@ class Writer:
     def stats(self) -> WriterStats:
         """Counters and commit times (of the last 1,000 commits)."""
         times = sorted(self._commit_ms)
-        since = self._busy_since
         return WriterStats(
             commits=self._commits,
             p50_ms=round(times[len(times) // 2], 3) if times else 0.0,
             p99_ms=round(times[min(len(times) - 1, len(times) * 99 // 100)], 3) if times else 0.0,
             mean_group=round(self._operations / self._commits, 2) if self._commits else 0.0,
             queued=self._queue.qsize(),
-            busy_s=0.0 if since is None else time.monotonic() - since,
+            busy_s=time.monotonic() - self._unanswered[0] if self._unanswered else 0.0,
         )
 
     def _run(self) -> None:
         while True:
             jobs, last = self._take()
             if jobs:
-                self._busy_since = time.monotonic()
                 self._group(jobs)
-                self._busy_since = None
                 self._resolve(jobs)
             elif not last:
                 self._checkpoint()
@@ -166,6 +178,11 @@ class Writer:
         started = time.perf_counter()
         if not self._transaction(jobs):
             for job in jobs:
+                self._transaction([job])
+        starved = [job for job in jobs if job.vital and isinstance(job.error, OutboxFull)]
+        if starved and self._ballast.give_up():
+            self._checkpoint()
+            for job in starved:
                 self._transaction([job])
         elapsed = time.perf_counter() - started
         self._commits += 1
@@ -217,9 +234,19 @@ class Writer:
     def _resolve(self, jobs: list[_Job[Any]]) -> None:
         loop = jobs[0].future.get_loop()
         try:
-            loop.call_soon_threadsafe(_settle, jobs)
+            loop.call_soon_threadsafe(self._settle, jobs)
         except RuntimeError:
             log.warning("writer.loop_gone", operations=len(jobs))
+
+    def _settle(self, jobs: list[_Job[Any]]) -> None:
+        for job in jobs:
+            self._unanswered.popleft()
+            if job.future.cancelled():
+                continue
+            if job.error is not None:
+                job.future.set_exception(job.error)
+            else:
+                job.future.set_result(job.result)
 
     def wal_bytes(self) -> int:
         """The size of the WAL file (by stat: opening it would drop SQLite's locks)."""
@@ -244,19 +271,19 @@ class Writer:
         self._wal_bound = self.wal_bytes() + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
 
 
-def _settle(jobs: list[_Job[Any]]) -> None:
-    for job in jobs:
-        if job.future.cancelled():
-            continue
-        if job.error is not None:
-            job.future.set_exception(job.error)
-        else:
-            job.future.set_result(job.result)
+_NO_ROOM: Final = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        # A disk quota that is used up, and a WAL index that cannot grow, look like a broken disk.
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+    }
+)
 
 
 def translate(error: BaseException) -> BaseException:
     """A full disk or a reached page bound becomes `OutboxFull`; anything else stays what it is."""
     original = error.orig if isinstance(error, DBAPIError) else error
-    if isinstance(original, sqlite3.OperationalError) and original.sqlite_errorcode == sqlite3.SQLITE_FULL:
+    if getattr(original, "sqlite_errorcode", None) in _NO_ROOM:
         return OutboxFull("the disk or the database is full: nothing was stored", retry_after_s=FULL_RETRY_S)
     return error

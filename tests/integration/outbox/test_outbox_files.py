@@ -117,6 +117,7 @@ def test_nobody_else_can_read_what_is_stored(box: Box) -> None:
         database.FILE_NAME: 0o600,
         f"{database.FILE_NAME}-wal": 0o600,
         f"{database.FILE_NAME}-shm": 0o600,
+        f"{database.FILE_NAME}-ballast": 0o600,
         database.LOCK_NAME: 0o600,
     }
 

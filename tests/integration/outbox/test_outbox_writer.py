@@ -158,7 +158,9 @@ def test_closing_folds_the_wal_into_the_database(tmp_path: Path) -> None:
     box = Box(tmp_path / "state")
     box.write("s", "a")
     box.close()
-    assert sorted(path.name for path in box.directory.iterdir()) == [database.LOCK_NAME, database.FILE_NAME]
+    assert sorted(path.name for path in box.directory.iterdir()) == [
+        *(database.LOCK_NAME, database.FILE_NAME, f"{database.FILE_NAME}-ballast")
+    ]
 
 
 def test_what_is_queued_at_the_close_is_written(tmp_path: Path) -> None:
