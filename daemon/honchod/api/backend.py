@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
 from honchod.ops.views import (
     Checks,
@@ -32,6 +33,11 @@ class Backend(Protocol):
     @property
     def sessions(self) -> SessionDesk:
         """What an agent asks about its sessions."""
+        ...
+
+    @property
+    def seeds(self) -> Seeds:
+        """Takes persona and memory files in."""
         ...
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:

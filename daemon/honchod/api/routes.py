@@ -7,9 +7,10 @@ from typing import Final
 
 from honchod.api import openapi
 from honchod.api.callers import Role
-from honchod.api.endpoints import letters, messages, sessions, state, worker
+from honchod.api.endpoints import identity, letters, messages, sessions, state, worker
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.capture.seed_requests import SeedRequest, SeedResult
 from honchod.errors import (
     IdConflict,
     NoIdentity,
@@ -69,6 +70,7 @@ _WRITE_PROBLEMS: Final = (
 )
 
 _SESSION_PROBLEMS: Final = (UnknownHost, RedactionFailed)
+_SEED_PROBLEMS: Final = (*_SESSION_PROBLEMS, TooLarge, QuotaUsedUp, OutboxFull)
 
 ROUTES: Final[tuple[Route, ...]] = (
     Route(
@@ -107,6 +109,26 @@ ROUTES: Final[tuple[Route, ...]] = (
         {200: ResetSession},
         request=SessionRequest,
         problems=_SESSION_PROBLEMS,
+        intake=True,
+    ),
+    Route(
+        "POST",
+        "/v1/identity/seed",
+        identity.seed_identity,
+        Role.AGENT,
+        {202: SeedResult},
+        request=SeedRequest,
+        problems=_SEED_PROBLEMS,
+        intake=True,
+    ),
+    Route(
+        "POST",
+        "/v1/identity/file",
+        identity.import_file,
+        Role.AGENT,
+        {202: SeedResult},
+        request=SeedRequest,
+        problems=(*_SEED_PROBLEMS, NoIdentity),
         intake=True,
     ),
     Route(

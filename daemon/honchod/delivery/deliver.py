@@ -21,10 +21,12 @@ from honchod.delivery.routes import Route, members
 from honchod.errors import CallFailed
 from honchod.gateway.values import OWN_ID, Outgoing
 from honchod.outbox.values import (
+    FILE_NAME,
     AttemptMade,
     Bisect,
     Delivered,
     Died,
+    Kind,
     Lease,
     LeasedEvent,
     Prepared,
@@ -180,13 +182,23 @@ class Delivery:
         progress.sent = tuple(batch)
         progress.sent_at_ms = self._clock.now_ms()
         progress.sent_at_s = self._clock.monotonic_s()
-        remote = await self._gateway.send(self._lease.lane.session, [_outgoing(event) for event in batch])
+        remote = await self._hand_over(batch)
         progress.healthy = True
         progress.delivered.extend(
             Delivered(event.id, remote_id) for event, remote_id in zip(batch, remote, strict=True)
         )
         progress.sent = ()
         progress.bisect = bisect.passed(progress.bisect, batch)
+
+    async def _hand_over(self, batch: Sequence[LeasedEvent]) -> Sequence[str]:
+        """Store a batch, or the one file that a batch of files holds. Returns Honcho's id of each event."""
+        session = self._lease.lane.session
+        outgoing = [_outgoing(event) for event in batch]
+        if batch[0].kind is not Kind.FILE:
+            return await self._gateway.send(session, outgoing)
+        (file,) = outgoing
+        name = str(file.metadata.get(FILE_NAME, Kind.FILE))
+        return (await self._gateway.upload(session, file, name))[:1]
 
     def _failed(self, verdict: Verdict) -> Result:
         match verdict.outcome:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
@@ -28,6 +29,10 @@ Page = AsyncPage[MessageResponse, Message]
 PAGE: Final = 100
 """Honcho's own bound on a page."""
 CREATED: Final = 201
+CONTENT_CHARS: Final = 25_000
+"""Honcho's own bound on the content of a message."""
+NO_UPLOAD: Final = frozenset({404, 405, 415, 501})
+"""How a server says that it takes no files."""
 
 
 class Gateway:
@@ -88,6 +93,32 @@ class Gateway:
             raise CallFailed(CallReason.LOCAL) from None
         stored = await self._call(lambda: self._of(session).aio.add_messages(messages))
         if len(stored) != len(batch):
+            raise CallFailed(CallReason.NOT_HONCHO, status=CREATED)
+        return tuple(message.id for message in stored)
+
+    async def upload(self, session: str, file: Outgoing, name: str) -> tuple[str, ...]:
+        """Store a text as a file of its peer. Returns the ids of the messages that Honcho made of it.
+
+        All of them carry the file's metadata, so that `find` finds it. A server that takes no files gets the
+        same messages as a batch.
+        """
+        document = (name, file.content.encode(), "text/plain")
+        created_at = datetime.fromtimestamp(file.created_at_ms / 1000, UTC)
+        try:
+            stored = await self._call(
+                lambda: self._of(session).aio.upload_file(
+                    document, file.peer, metadata=dict(file.metadata), created_at=created_at
+                )
+            )
+        except CallFailed as failure:
+            if failure.status not in NO_UPLOAD:
+                raise
+            pieces = [
+                replace(file, content=file.content[start : start + CONTENT_CHARS])
+                for start in range(0, len(file.content), CONTENT_CHARS)
+            ]
+            return await self.send(session, pieces)
+        if not stored:
             raise CallFailed(CallReason.NOT_HONCHO, status=CREATED)
         return tuple(message.id for message in stored)
 

@@ -29,6 +29,7 @@ from honchod.outbox import (
     lanes,
     leases,
     ledger,
+    ledger,
     letters,
     recovery,
     retention,
@@ -38,6 +39,7 @@ from honchod.outbox import (
 from honchod.outbox.ballast import Ballast
 from honchod.outbox.circuits import CircuitRow
 from honchod.outbox.database import StateDir, Synchronous
+from honchod.outbox.ledger import Once
 from honchod.outbox.ledger import Once
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
 from honchod.outbox.migrate import migrate
@@ -127,6 +129,10 @@ class Outbox:
     async def append_once(self, once: Once) -> Appended:
         """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
         return await self._take_in(lambda tx: ledger.append_once(tx, once, self.bounds))
+
+    async def append_once(self, once: Once) -> Appended:
+        """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
+        return await self._write(lambda tx: ledger.append_once(tx, once, self.bounds))
 
     async def lease(
         self, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = False

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+FILE_NAME: Final = "honchod_file"
+"""The metadata key under which an event of kind ``file`` has the name of its file."""
 
 
 class Kind(StrEnum):

@@ -21,6 +21,7 @@ from honchod.api.sockets import Listener
 from honchod.capture.intake import Intake
 from honchod.capture.naming import NameRedactor
 from honchod.capture.requests import WriteRequest, WriteResult
+from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
 from honchod.clock import Clock
 from honchod.delivery.deliver import Result
@@ -110,6 +111,8 @@ class Daemon:
         self._places = Places(await self._outbox.generations(), names.hide)
         self._intake = Intake(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
         self._intake.on_append = self._worker.notify
+        self.seeds = Seeds(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
+        self.seeds.on_append = self._worker.notify
         self.sessions = SessionDesk(self._outbox, self._hosts, self._places)
         self.sessions.on_due = self._worker.notify
         await self._worker.open()
@@ -254,6 +257,7 @@ class Daemon:
         names = NameRedactor(redactor, self._salt)
         self._places.use(names.hide)
         self._intake.use(hosts, redactor, names)
+        self.seeds.use(hosts, redactor, names)
         self.sessions.use(hosts)
         self._door.allow(wiring.access(fresh))
         log.info("config.reloaded", hosts=sorted(hosts), restart_needed=restart)
