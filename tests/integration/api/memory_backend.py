@@ -36,7 +36,10 @@ WHEN = "2026-03-02T09:00:00Z"
 
 
 class MemoryBackend:
-    """Keeps messages by session and id. Hosts are ``default`` and ``hermes``; holds two dead letters."""
+    """Keeps messages by session and id. Hosts are ``default`` and ``hermes``; holds two dead letters.
+
+    It has the calls that the tests of the door are about; the others are tested on the whole program.
+    """
 
     def __init__(self, limits: LimitsView) -> None:
         self.limits = limits

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import uvloop
 from memory_backend import MemoryBackend
-from raw_http import Peer, Reply
 
 from honchod.api.callers import Access
 from honchod.api.server import FrontDoor
 from honchod.api.sockets import Listener, bind
 from honchod.ops.views import LimitsView
+from support.raw_http import Peer, Reply
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from raw_http import Reply, message_body
 from running_door import RunningDoor
 from structlog.testing import capture_logs
 
+from support.raw_http import Reply, message_body
 from support.waiting import wait_until
 
 

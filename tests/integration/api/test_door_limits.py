@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from raw_http import message_body, request_bytes
 from running_door import RunningDoor
 from structlog.testing import capture_logs
 
+from support.raw_http import message_body, request_bytes
 from support.waiting import wait_until
 
 StartDoor = Callable[..., RunningDoor]

@@ -7,9 +7,9 @@ import threading
 import time
 
 import pytest
-from raw_http import message_body, request_bytes
 from running_door import RunningDoor
 
+from support.raw_http import message_body, request_bytes
 from support.waiting import wait_until
 
 
