@@ -137,6 +137,11 @@ def _members(kind: inspect.UnionType) -> list[inspect.Type]:
     return [member for member in kind.types if not isinstance(member, inspect.NoneType)]
 
 
+def facts_of(field_type: Any) -> dict[str, Any]:
+    """The facts that are attached to the type of a field (``Meta(extra=…)``)."""
+    return _extra(inspect.type_info(field_type))
+
+
 def _extra(kind: inspect.Type) -> dict[str, Any]:
     """The extra facts of a type, where it is optional those of what it wraps."""
     if isinstance(kind, inspect.UnionType):

@@ -22,6 +22,11 @@ class Unit:
     factors: dict[str, int | float]
     whole: bool
 
+    @property
+    def pattern(self) -> str:
+        """A regular expression (ECMA-262) for the texts that mean a number."""
+        return rf"^\s*[0-9]+(\.[0-9]+)?\s*({'|'.join(self.factors)})?\s*$"
+
     def parse(self, text: str) -> float:
         """The number that the text means. Raises ValueError when it means none, or none exactly."""
         match = _NUMBER.fullmatch(text)
