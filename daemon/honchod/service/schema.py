@@ -120,8 +120,9 @@ def _choices(schema: Schema) -> list[Schema]:
 
 
 def _with_choices(schema: Schema, choices: list[Schema]) -> Schema:
-    """The schema with these choices; a default of null says nothing and goes."""
-    default = {"default": schema["default"]} if schema.get("default") is not None else {}
+    """The schema with these choices. A default of null says nothing, and of a table each key has its own."""
+    value = schema.get("default")
+    default = {} if value is None or isinstance(value, dict) else {"default": value}
     return {**(choices[0] if len(choices) == 1 else {"anyOf": choices}), **default}
 
 
