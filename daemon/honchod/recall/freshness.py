@@ -57,6 +57,28 @@ def judge(held: Held | None, *, ttl_s: float, failing: bool) -> RecallStatus:
     return RecallStatus.EMPTY if held.empty else RecallStatus.FRESH
 
 
+_HELD: Final = frozenset({RecallStatus.FRESH, RecallStatus.STALE, RecallStatus.EMPTY})
+
+
+def combined(view: RecallStatus, own: RecallStatus | None, found: RecallStatus | None) -> RecallStatus:
+    """The status of a whole: the view of the user, beside it what the AI knows of ``own`` self and what was
+    ``found`` for a query (None: not wanted).
+
+    It is empty only if every answer is, and fresh only if none in it is stale. That nothing was found for a
+    query yet is told by ``query_matched``, not by the status.
+    """
+    if view not in _HELD and found in _HELD and found is not None:
+        view = found
+    beside = {status for status in (own, found) if status in _HELD}
+    if RecallStatus.STALE in beside and view in _HELD:
+        return RecallStatus.STALE
+    if view is not RecallStatus.EMPTY:
+        return view
+    if RecallStatus.FRESH in beside:
+        return RecallStatus.FRESH
+    return own if own is not None else view
+
+
 FIRST_POLL_S: Final = 1.0
 """Honcho queues what is to be derived after it has answered: looking at once would see nothing to do."""
 POLL_GROWTH: Final = 1.6

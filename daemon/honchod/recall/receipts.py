@@ -1,0 +1,67 @@
+"""What the last recalls were, without content."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from honchod.clock import Clock, rfc3339
+from honchod.identity.choices import Section
+from honchod.identity.place import Place
+from honchod.ids import uuid7
+from honchod.recall.freshness import RecallStatus
+from honchod.recall.requests import Receipt, ReceiptSection
+
+KEPT: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One recall as it is written down. ``ages_s`` are those of the sections that it holds."""
+
+    status: RecallStatus
+    started_s: float
+    has_query: bool = False
+    query_matched: bool = False
+    ages_s: Mapping[Section, float] | None = None
+    truncated: Iterable[Section] = ()
+    chars: int = 0
+    calls: int = 0
+
+
+class Receipts:
+    """A ring of the last `KEPT`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ring: deque[Receipt] = deque(maxlen=KEPT)
+
+    def write(self, place: Place, recalled: Recalled) -> str:
+        """One more. Returns its id."""
+        receipt = Receipt(
+            id=uuid7(),
+            at=rfc3339(self._clock.now_ms()),
+            host=place.host.name,
+            workspace=place.host.workspace,
+            session=place.session,
+            status=recalled.status,
+            query=recalled.has_query,
+            query_matched=recalled.query_matched,
+            sections=[
+                ReceiptSection(section, round(age_s, 1)) for section, age_s in (recalled.ages_s or {}).items()
+            ],
+            truncated=list(recalled.truncated),
+            chars=recalled.chars,
+            calls=recalled.calls,
+            ms=round((self._clock.monotonic_s() - recalled.started_s) * 1000, 2),
+        )
+        self._ring.append(receipt)
+        return receipt.id
+
+    def latest(self, limit: int, *, session: str | None = None) -> list[Receipt]:
+        """The latest first; those of one session (by its Honcho id), when given."""
+        matching = (one for one in reversed(self._ring) if session is None or one.session == session)
+        return list(islice(matching, limit))
