@@ -77,12 +77,16 @@ class Connections(web.Server):
                 connection.expire()
         self._sweeper = self._loop.call_later(sweep_interval_s(self._limits), self.sweep)
 
-    async def close(self, timeout_s: float) -> None:
-        """Hang up on those that are idle, let the others have their answers, and cut what is left then."""
+    def part(self) -> None:
+        """Hang up on those that are idle, and on the others once they have their answers."""
         self.closing = True
         for connection in tuple(self._open):
             if connection.phase is Phase.IDLE:
                 connection.hang_up()
+
+    async def close(self, timeout_s: float) -> None:
+        """Part, wait at most that long for those that still work, and cut what is left then."""
+        self.part()
         if self._open:
             self._emptied.clear()
             try:

@@ -46,8 +46,17 @@ class FrontDoor:
         self._door.access = access
 
     def refuse_intake(self) -> None:
-        """Answer writes with 503 ``draining`` from now on; other calls go on."""
+        """Answer writes with 503 ``draining`` from now on; other calls go on.
+
+        Where the socket outlives the daemon, nobody new is taken in, and idle connections are closed: they
+        are better off waiting for the next daemon.
+        """
         self._door.draining = True
+        if self._listener is not None and self._listener.outlives_us:
+            if self._server is not None:
+                self._server.close()
+            if self._connections is not None:
+                self._connections.part()
 
     async def stop(self, timeout_s: float) -> None:
         """Take no more connections, remove the socket file if it is still ours, close idle connections, and

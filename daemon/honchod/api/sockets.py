@@ -31,6 +31,11 @@ class Listener:
     path: Path
     made: tuple[int, int] | None
 
+    @property
+    def outlives_us(self) -> bool:
+        """Whether somebody else holds it too: who connects after us waits in it for the next daemon."""
+        return self.made is None
+
     def remove(self) -> None:
         """Remove the socket file, unless it is gone, was replaced, or was handed in from outside."""
         with contextlib.suppress(FileNotFoundError):

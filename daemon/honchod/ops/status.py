@@ -48,11 +48,14 @@ def destination_state(destination: Destination, *, now_s: float, timeout_s: floa
     return "stalled" if destination.stalled(now_s=now_s, timeout_s=timeout_s) else "ok"
 
 
-def health(outbox: Outbox, worker: Worker, clock: Clock) -> Health:
-    """What makes no progress. That the loop does shows in the answer itself."""
+def health(outbox: Outbox, worker: Worker, clock: Clock, *, within_s: float | None = None) -> Health:
+    """What makes no progress. That the loop does shows in the answer itself.
+
+    ``within_s`` asks for more haste than is usual of the writer.
+    """
     now_s = clock.monotonic_s()
     stuck = []
-    if outbox.writer_stats().busy_s > WRITER_STUCK_S:
+    if outbox.writer_stats().busy_s > min(WRITER_STUCK_S, within_s or WRITER_STUCK_S):
         stuck.append("writer")
     if now_s - worker.turned_at_s > WORKER_STUCK_S:
         stuck.append("scheduler")

@@ -146,9 +146,9 @@ class Daemon:
         """Take messages in, all or nothing; returns after the fsync."""
         return await self._intake.write(request, uid=uid, operator=operator)
 
-    def health(self) -> Health:
-        """Whether the writer and the scheduler make progress."""
-        return status.health(self._outbox, self._worker, self._clock)
+    def health(self, within_s: float | None = None) -> Health:
+        """Whether the writer and the scheduler make progress (``within_s``: sooner than is usual)."""
+        return status.health(self._outbox, self._worker, self._clock, within_s=within_s)
 
     def ready(self) -> bool:
         """Whether the daemon serves."""

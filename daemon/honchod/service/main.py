@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import os
 import signal
+import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -18,8 +21,9 @@ from honchod.api import sockets
 from honchod.clock import SystemClock
 from honchod.errors import ConfigError, Problem, StartRefused
 from honchod.identity import environment
-from honchod.service import logs
+from honchod.service import activation, logs
 from honchod.service.daemon import Daemon
+from honchod.service.pulse import Pulse, watchdog_s
 from honchod.service.settings import Flags
 from honchod.service.systemd import Notifier
 from honchod.service.wiring import load
@@ -33,7 +37,7 @@ WRONG_CONFIG: Final = 2
 
 def run(
     config: Path | None = None,
-    socket: Path | None = None,
+    socket_path: Path | None = None,
     state_dir: Path | None = None,
     log_format: logs.Format | None = None,
     log_level: str | None = None,
@@ -43,8 +47,10 @@ def run(
     0: stopped in order. 1: it would not start; one line on stderr says what to do. 2: the configuration is
     wrong; a line for each fault.
     """
+    # Where each thread is goes to the log when systemd's watchdog ends a process that is stuck.
+    faulthandler.enable()
     environ = environment.take(os.environ)
-    flags = Flags(socket=socket, state_dir=state_dir)
+    flags = Flags(socket=socket_path, state_dir=state_dir)
     try:
         settings, hosts = load(config, environ, flags)
     except ConfigError as error:
@@ -62,8 +68,9 @@ def run(
         random=Random(),  # noqa: S311 (jitter)
     )
     try:
+        handed = activation.take(os.environ, pid=os.getpid())
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(daemon, settings.socket, Notifier(environ)))
+            runner.run(_serve(daemon, settings.socket, handed, environ))
     except StartRefused as error:
         print(f"honchod: {error}", file=sys.stderr)
         return FAILED
@@ -73,12 +80,16 @@ def run(
     return DONE
 
 
-async def _serve(daemon: Daemon, socket: Path, notifier: Notifier) -> None:
+async def _serve(
+    daemon: Daemon, path: Path, handed: socket.socket | None, environ: Mapping[str, str]
+) -> None:
+    """Serve at ``path``, or in the socket that was handed in, until a signal says stop."""
+    notifier = Notifier(environ)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    listener = sockets.bind(socket)
+    listener = sockets.bind(path) if handed is None else sockets.adopt(handed)
     try:
         await daemon.open()
     except BaseException:
@@ -95,8 +106,12 @@ async def _serve(daemon: Daemon, socket: Path, notifier: Notifier) -> None:
 
     loop.add_signal_handler(signal.SIGHUP, reload)
     notifier.ready()
-    log.info("daemon.ready", version=honchod.__version__, pid=os.getpid(), socket=str(socket))
+    pulse = asyncio.create_task(
+        Pulse(notifier, daemon.health, term_s=watchdog_s(environ, pid=os.getpid())).run()
+    )
+    log.info("daemon.ready", version=honchod.__version__, pid=os.getpid(), socket=str(listener.path))
     await stop.wait()
+    pulse.cancel()
     log.info("daemon.stopping")
     notifier.stopping()
     await daemon.stop()

@@ -26,6 +26,10 @@ class Notifier:
         """The daemon stops."""
         self._send("STOPPING=1\nSTATUS=stopping")
 
+    def alive(self) -> None:
+        """All is well: systemd's watchdog may wait for another term."""
+        self._send("WATCHDOG=1")
+
     def status(self, text: str) -> None:
         """One line for ``systemctl status``."""
         self._send(f"STATUS={text}")
