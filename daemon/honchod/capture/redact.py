@@ -19,6 +19,7 @@ from honchod.capture.secret.spans import PLACEHOLDER, Haystack, Span, hide
 from honchod.capture.secret.values import Form, is_placeholder, is_secret_value
 
 _SHAPES = (*PROVIDER_KEYS, *CREDENTIALS)
+_PASSES_MAX = 32
 _MAX_DEPTH = 64
 _TOO_DEEP = "[redacted:too_deep]"
 _NAME_FIELDS = ("name", "key", "Name", "Key")
@@ -38,11 +39,18 @@ class Redactor:
         self._allow = tuple(re.compile(pattern) for pattern in allow)
 
     def text(self, text: str) -> str:
-        """``text`` without its secrets. Idempotent: a second time changes nothing."""
-        # A secret may only show once another is gone. Each pass hides more, so this ends.
-        while (hidden := hide(text, self._spans(text))) != text:
+        """``text`` without its secrets. Idempotent: a second time changes nothing.
+
+        Raises ValueError for a text in which pass after pass finds more, as a pattern does that feeds on what
+        it hid.
+        """
+        for _ in range(_PASSES_MAX):
+            hidden = hide(text, self._spans(text))
+            if hidden == text:
+                return text
+            # A secret may only show once another is gone.
             text = hidden
-        return text
+        raise ValueError("redaction does not come to rest")
 
     def value(self, value: Any) -> Any:
         """A JSON value without its secrets: every string of it, keys too, at any depth.
