@@ -21,6 +21,7 @@ from honchod.ops.views import (
     Status,
     WorkerState,
 )
+from honchod.recall.recaller import Recaller
 
 
 class Backend(Protocol):
@@ -42,6 +43,11 @@ class Backend(Protocol):
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Take messages in, all or nothing; returns after the fsync."""
+        ...
+
+    @property
+    def recaller(self) -> Recaller:
+        """Answers recalls, and fetches ahead."""
         ...
 
     def health(self) -> Health:

@@ -7,7 +7,7 @@ from typing import Final
 
 from honchod.api import openapi
 from honchod.api.callers import Role
-from honchod.api.endpoints import identity, letters, messages, sessions, state, worker
+from honchod.api.endpoints import identity, letters, messages, recall, sessions, state, worker
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seed_requests import SeedRequest, SeedResult
@@ -46,6 +46,15 @@ from honchod.ops.views import (
     Status,
     WorkerState,
 )
+from honchod.recall.requests import (
+    Cleared,
+    Prefetching,
+    RecallAnswer,
+    RecallRequest,
+    ReceiptPage,
+    SessionQuery,
+    StartedSession,
+)
 
 
 async def show_openapi(call: Call[Nothing, Nothing]) -> Answer:
@@ -82,6 +91,33 @@ ROUTES: Final[tuple[Route, ...]] = (
         request=WriteRequest,
         problems=_WRITE_PROBLEMS,
         intake=True,
+    ),
+    Route(
+        "POST",
+        "/v1/recall",
+        recall.recall,
+        Role.AGENT,
+        {200: RecallAnswer},
+        request=RecallRequest,
+        problems=_SESSION_PROBLEMS,
+    ),
+    Route(
+        "POST",
+        "/v1/prefetch",
+        recall.prefetch,
+        Role.AGENT,
+        {202: Prefetching},
+        request=SessionQuery,
+        problems=_SESSION_PROBLEMS,
+    ),
+    Route(
+        "POST",
+        "/v1/sessions/start",
+        recall.start_session,
+        Role.AGENT,
+        {200: StartedSession},
+        request=SessionQuery,
+        problems=_SESSION_PROBLEMS,
     ),
     Route(
         "POST",
@@ -192,6 +228,15 @@ ROUTES: Final[tuple[Route, ...]] = (
         {200: Drained},
         request=DrainRequest,
         request_optional=True,
+    ),
+    Route("POST", "/v1/cache/clear", recall.clear_cache, Role.OPERATOR, {200: Cleared}),
+    Route(
+        "GET",
+        "/v1/recall-log",
+        recall.list_receipts,
+        Role.OPERATOR,
+        {200: ReceiptPage},
+        query=recall.ReceiptsQuery,
     ),
     Route("POST", "/v1/checks", worker.run_checks, Role.OPERATOR, {200: Checks}),
     Route(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -19,9 +19,10 @@ from honchod.capture.sessions import lane_of
 from honchod.clock import Clock
 from honchod.errors import Unprocessable
 from honchod.identity import modes
+from honchod.identity.choices import Author
 from honchod.identity.host import Host, Hosts
 from honchod.identity.peers import PeerChoice, resolve_peer
-from honchod.identity.place import Places
+from honchod.identity.place import Place, Places
 from honchod.ids import uuid7
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Append, Appended, NewEvent
@@ -49,6 +50,18 @@ class _Desk:
     names: NameRedactor
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a stored request says of its session: the person who spoke last in it, if anybody did, and in
+    which words; and whether a turn has ended.
+    """
+
+    place: Place
+    peer: str | None
+    text: str | None
+    turn_ended: bool
+
+
 class Intake:
     """Takes requests in. `use` replaces hosts and redaction for the requests that come after it."""
 
@@ -68,6 +81,8 @@ class Intake:
         self.use(hosts, redactor, names)
         self.on_append: Callable[[], None] = lambda: None
         """Called after each request that made something due, or may have."""
+        self.on_spoken: Callable[[Spoken], None] = lambda spoken: None
+        """Called after each request that was taken in."""
 
     def use(self, hosts: Hosts, redactor: Redactor | None, names: NameRedactor) -> None:
         """Work with these from now on."""
@@ -111,6 +126,7 @@ class Intake:
         elif held and request.turn_end:
             await self._outbox.end_turn(lane, held.every_turns)
             self.on_append()
+        self.on_spoken(_spoken(place, events, turn_ended=request.turn_end))
         return WriteResult(lane.session, list(_answers(plan, iter(stored))))
 
     def _pipeline(self, host: Host) -> Pipeline:
@@ -124,6 +140,13 @@ class Intake:
     def _plan(self, request: WriteRequest, desk: _Desk) -> tuple[_Planned, ...]:
         now_ms = self._clock.now_ms()
         return tuple(_one(desk, message, request.group, now_ms) for message in request.messages)
+
+
+def _spoken(place: Place, events: Sequence[NewEvent], *, turn_ended: bool) -> Spoken:
+    said = next((one for one in reversed(events) if one.author == Author.HUMAN), None)
+    if said is None:
+        return Spoken(place, None, None, turn_ended)
+    return Spoken(place, said.peer, "".join(said.pieces), turn_ended)
 
 
 def _cost_chars(request: WriteRequest) -> int:

@@ -28,6 +28,7 @@ from honchod.outbox.store import Outbox
 from honchod.outbox.values import Counts
 from honchod.outbox.views import LaneRow, Overview
 from honchod.outbox.writer import WriterStats
+from honchod.recall.recaller import RecallFacts
 
 WRITER_STUCK_S: Final = 15.0
 WORKER_STUCK_S: Final = 120.0
@@ -72,6 +73,7 @@ async def status(
     worker: Worker,
     hosts: Mapping[str, Host],
     recent: RecentErrors,
+    recall: RecallFacts,
     *,
     clock: Clock,
     started_s: float,
@@ -94,8 +96,8 @@ async def status(
             bytes=counts.bytes,
         ),
         lanes=[_lane(row, hosts, now_ms) for row in seen.lanes],
-        destinations=[_destination(route, worker, seen, now_ms, now_s) for route in worker.routes],
-        cache=CacheView(entries=0, hits=0, misses=0, stale=0),
+        destinations=[_destination(route, worker, seen, recall, now_ms, now_s) for route in worker.routes],
+        cache=CacheView(recall.entries, recall.hits, recall.misses, recall.stale),
         writer=_writer(outbox.writer_stats()),
         delivery=DeliveryView(
             paused=worker.paused,
@@ -132,11 +134,14 @@ def _lane(row: LaneRow, hosts: Mapping[str, Host], now_ms: int) -> LaneView:
     )
 
 
-def _destination(route: Route, worker: Worker, seen: Overview, now_ms: int, now_s: float) -> DestinationView:
+def _destination(
+    route: Route, worker: Worker, seen: Overview, recall: RecallFacts, now_ms: int, now_s: float
+) -> DestinationView:
     destination = worker.destinations[route.destination]
     circuit = destination.circuit
     counts = [place for (host, _), place in seen.by_place.items() if host == route.host.name]
     waits = circuit.state is CircuitState.OPEN
+    delivered = sum(place.delivered_ever for place in counts)
     return DestinationView(
         host=route.host.name,
         url=route.url,
@@ -146,8 +151,8 @@ def _destination(route: Route, worker: Worker, seen: Overview, now_ms: int, now_
         circuit=circuit.state.value,
         retry_in_s=max(0.0, (circuit.until_ms - now_ms) / 1000) if waits else None,
         in_flight=destination.in_flight,
-        delivered=sum(place.delivered_ever for place in counts),
-        derived=None,
+        delivered=delivered,
+        derived=max(0, delivered - recall.underived.get(route.host.name, 0)),
         last_error=destination.last_error,
         last_error_at=_at(destination.last_error_at_ms),
         last_delivery_at=_at(destination.last_delivery_at_ms),

@@ -43,6 +43,7 @@ from honchod.outbox.ledger import Once
 from honchod.outbox.ledger import Once
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
 from honchod.outbox.migrate import migrate
+from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.recovery import Recovered
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
@@ -68,6 +69,7 @@ class Outbox:
         self._local = threading.local()
         self._connections: list[Connection] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
+        self.recall = RecallStore(self._write, self._read)
 
     @classmethod
     def open(

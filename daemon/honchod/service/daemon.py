@@ -18,12 +18,13 @@ import structlog
 import honchod
 from honchod.api.server import FrontDoor
 from honchod.api.sockets import Listener
-from honchod.capture.intake import Intake
+from honchod.capture.intake import Intake, Spoken
 from honchod.capture.naming import NameRedactor
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
 from honchod.clock import Clock
+from honchod.delivery.circuit import Circuit
 from honchod.delivery.deliver import Result
 from honchod.delivery.routes import routes
 from honchod.delivery.worker import Worker
@@ -49,6 +50,8 @@ from honchod.ops.views import (
 )
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Lease
+from honchod.recall.directory import Directory
+from honchod.recall.recaller import Recaller
 from honchod.service import wiring
 from honchod.service.settings import Flags, Settings
 
@@ -116,7 +119,20 @@ class Daemon:
         self.sessions = SessionDesk(self._outbox, self._hosts, self._places)
         self.sessions.on_due = self._worker.notify
         await self._worker.open()
-        await self._worker.use(routes(self._hosts, self._salt).values())
+        ways = routes(self._hosts, self._salt)
+        await self._worker.use(ways.values())
+        self.recaller = Recaller(
+            self._outbox.recall,
+            self._pool,
+            Directory(self._places, self._hosts, ways),
+            wiring.recall_settings(settings),
+            circuit_of=self._circuit_of,
+            redact=redactor.text if redactor else None,
+            salt=self._salt,
+            clock=self._clock,
+        )
+        await self.recaller.open()
+        self._intake.on_spoken = self._spoken
         self._pool.load()
         self._working = asyncio.create_task(self._worker.run())
         self._working.add_done_callback(_worker_ended)
@@ -139,6 +155,7 @@ class Daemon:
         await self._worker.stop(budget_s * 0.8)
         await self._working
         await self._door.stop(budget_s * 0.1)
+        await self.recaller.close()
         await self._pool.close()
         await self._outbox.close()
 
@@ -175,6 +192,7 @@ class Daemon:
             self._worker,
             self._hosts,
             self._recent,
+            self.recaller.facts(),
             clock=self._clock,
             started_s=self._started_s,
             notices=list(self._hosts.warnings),
@@ -252,8 +270,11 @@ class Daemon:
         self._hosts = hosts
         self._pool.timeout_s = fresh.delivery.request_timeout_s
         self._worker.configure(wiring.worker_settings(fresh))
-        await self._worker.use(routes(hosts, self._salt).values())
+        ways = routes(hosts, self._salt)
+        await self._worker.use(ways.values())
         redactor = wiring.redactor(fresh)
+        self.recaller.configure(wiring.recall_settings(fresh))
+        self.recaller.use(hosts, ways, redactor.text if redactor else None)
         names = NameRedactor(redactor, self._salt)
         self._places.use(names.hide)
         self._intake.use(hosts, redactor, names)
@@ -273,8 +294,16 @@ class Daemon:
             now_s=self._clock.monotonic_s(),
         )
 
+    def _spoken(self, spoken: Spoken) -> None:
+        self.recaller.spoke(spoken.place, peer=spoken.peer, said=spoken.text, turn_ended=spoken.turn_ended)
+
+    def _circuit_of(self, destination: str) -> Circuit | None:
+        known = self._worker.destinations.get(destination)
+        return None if known is None else known.circuit
+
     def _delivered(self, lease: Lease, result: Result) -> None:
         self._metrics.delivered(result)
+        self.recaller.delivered(lease.lane, result.delivered)
         if result.verdict is not None:
             self._recent.add(result.verdict.code, lease.lane.host, self._clock.now_ms())
         for died in result.settlement.died:

@@ -14,6 +14,8 @@ from honchod.identity import files
 from honchod.identity.host import Hosts
 from honchod.ops.views import LimitsView
 from honchod.outbox.values import Bounds, LeaseTerms
+from honchod.recall.fetch import SearchBounds
+from honchod.recall.recaller import RecallSettings
 from honchod.service import settings as settings_
 from honchod.service.settings import Flags, Settings
 
@@ -58,6 +60,17 @@ def worker_settings(settings: Settings) -> WorkerSettings:
         ),
         concurrency=delivery.concurrency,
         request_timeout_s=delivery.request_timeout_s,
+    )
+
+
+def recall_settings(settings: Settings) -> RecallSettings:
+    """How recall works."""
+    recall = settings.recall
+    return RecallSettings(
+        ttl_s=recall.cache_ttl_s,
+        max_entries=recall.max_entries,
+        bounds=SearchBounds(recall.search_top_k, recall.max_conclusions),
+        policy=worker_settings(settings).policy,
     )
 
 
