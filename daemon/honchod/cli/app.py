@@ -29,12 +29,15 @@ COMMANDS: dict[str, Entry] = {
     "demo": Entry("demo.command", "See it work: a daemon and a sandbox server in a temporary directory."),
     "sandbox": Entry("sandbox", "Run a small Honcho server for trials, with faults on demand."),
     "send": Entry("send", "Hand over a message."),
+    "recall": Entry("recall", "Print what memory has for the prompt."),
     "status": Entry("status", "Show queue, delivery, destinations and cache."),
     "letters": Entry("letters", "Look at, retry or discard dead letters."),
     "wake": Entry("worker", "Make everything that waits due now."),
     "pause": Entry("worker", "Stop delivering; intake goes on."),
     "resume": Entry("worker", "Deliver again."),
     "drain": Entry("drain", "Wait until the queue is empty."),
+    "cache": Entry("cache", "Forget what is cached for recall."),
+    "recall-log": Entry("recall_log", "Show what the last recalls were, without content."),
     "check": Entry("check", "Probe every destination with its key."),
     "reload": Entry("reload", "Read the configuration again."),
 }
@@ -44,6 +47,7 @@ examples:
   honchod demo
   honchod run --config /etc/honchod/honchod.toml
   honchod send --session chat-7 "I moved to Lisbon."
+  honchod recall --session chat-7 "where do I live?"
   honchod status --watch
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 daemon not reachable, 4 not allowed.
@@ -62,7 +66,9 @@ class LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = getattr(import_module(f"honchod.cli.{entry.module}"), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"honchod.cli.{entry.module}"), cmd_name.replace("-", "_")
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

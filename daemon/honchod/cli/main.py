@@ -1,7 +1,7 @@
 """The console script.
 
-``send`` is called by shell hooks at every prompt, so it is dispatched here, on standard-library modules
-alone; click is imported for everything else.
+``send`` and ``recall`` are called by shell hooks at every prompt, so they are dispatched here, on
+standard-library modules alone; click is imported for everything else.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ def dispatch(arguments: Sequence[str]) -> int:
             from honchod.cli import send
 
             return send.run(rest[1:], socket)
+        if rest[:1] == ["recall"]:
+            from honchod.cli import recall
+
+            return recall.run(rest[1:], socket)
         from honchod.cli import app
 
         return app.run(arguments)
