@@ -57,7 +57,10 @@ from honchod.service.settings import Flags, Settings
 
 log = structlog.get_logger("honchod.service")
 
-FEATURES = ("messages", "recall", "sessions", "prompt", "dead_letters", "worker", "checks", "reload", "metrics")
+FEATURES = (
+    *("messages", "recall", "sessions", "prompt"),
+    *("dead_letters", "worker", "checks", "reload", "metrics"),
+)
 
 
 class Daemon:
