@@ -1,39 +1,54 @@
-"""Prometheus metrics. Bounded labels: states, outcomes, hosts; never a session, a peer or a key."""
+"""Prometheus metrics: what is counted while it happens. What is looked up when it asks is in ``exposition``.
+
+Labels are bounded: states, outcomes, hosts, routes; never a session, a peer or a key.
+"""
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Mapping
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 
-from honchod.delivery.circuit import CircuitState
 from honchod.delivery.deliver import Result
-from honchod.delivery.worker import Worker
-from honchod.outbox.store import Outbox
-from honchod.outbox.views import Overview
+from honchod.delivery.outcome import Outcome
+from honchod.ops.exposition import Exposition, Seen
+from honchod.outbox.states import State
 
 _COMMIT_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)
 _GROUP_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _DELIVERY_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_REQUEST_BUCKETS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0)
+_DELIVERED: Final = "delivered"
 
 
 class Metrics:
-    """A registry of its own; gauges are set when it is rendered."""
+    """A registry of its own. Instruments may be told from any thread."""
 
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._lock = threading.Lock()
-        registry = self._registry
-        self._events = Gauge(
-            "honchod_events", "Events held by the outbox, by state.", ["state"], registry=registry
+    def __init__(self, facts: Mapping[str, str]) -> None:
+        """``facts`` are the labels of ``honchod_build_info``: versions."""
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._registry = registry = CollectorRegistry()
+        self._exposition = Exposition()
+        registry.register(self._exposition)
+        ProcessCollector(registry=registry)
+        Info("honchod_build", "Versions.", registry=registry).info(dict(facts))
+        self._events = Counter(
+            "honchod_events",
+            "Events that came into a state since the start.",
+            ["state"],
+            registry=registry,
         )
-        self._delivered_ever = Counter(
-            "honchod_events_delivered", "Events that Honcho took from this process.", registry=registry
-        )
-        self._oldest = Gauge(
-            "honchod_oldest_pending_seconds", "Age of the oldest event that waits.", registry=registry
-        )
+        for state in State:
+            self._events.labels(state.value)
         self._commit = Histogram(
             "honchod_commit_duration_seconds",
             "Time of one group commit.",
@@ -50,41 +65,44 @@ class Metrics:
             buckets=_DELIVERY_BUCKETS,
             registry=registry,
         )
-        self._circuit = Gauge(
-            "honchod_circuit_open",
-            "1 while the circuit of a host is not closed.",
-            ["host"],
+        for outcome in (_DELIVERED, *Outcome):
+            self._delivery.labels(str(outcome))
+        self._deliveries = Counter(
+            "honchod_deliveries",
+            "Deliveries by host and by what came of them.",
+            ["host", "outcome"],
             registry=registry,
         )
-        self._in_flight = Gauge("honchod_events_in_flight", "Events in flight.", registry=registry)
-        self._bytes = Gauge("honchod_content_bytes", "Bytes of content held.", registry=registry)
-        self._wal = Gauge("honchod_wal_bytes", "Size of the WAL.", registry=registry)
-        self._database = Gauge("honchod_database_bytes", "Used size of the database.", registry=registry)
+        self._requests = Counter(
+            "honchod_requests", "Requests on the socket.", ["route", "status"], registry=registry
+        )
+        self._answer = Histogram(
+            "honchod_request_duration_seconds",
+            "Time from a request's arrival to its answer.",
+            ["route"],
+            buckets=_REQUEST_BUCKETS,
+            registry=registry,
+        )
 
-    def committed(self, seconds: float, operations: int) -> None:
-        """A group was committed (called in the writer thread)."""
+    def committed(self, seconds: float, operations: int, entered: Mapping[State, int]) -> None:
+        """A group was committed; so many events came into each of these states."""
         self._commit.observe(seconds)
         self._group.observe(operations)
+        for state, events in entered.items():
+            self._events.labels(state.value).inc(events)
 
-    def delivered(self, result: Result) -> None:
-        """A delivery ended."""
-        outcome = "delivered" if result.verdict is None else result.verdict.outcome.value
+    def delivered(self, host: str, result: Result) -> None:
+        """A delivery to a host's destination ended."""
+        outcome = _DELIVERED if result.verdict is None else result.verdict.outcome.value
         self._delivery.labels(outcome).observe(result.ms / 1000)
-        self._delivered_ever.inc(result.delivered)
+        self._deliveries.labels(host, outcome).inc()
 
-    def render(self, seen: Overview, worker: Worker, outbox: Outbox, *, now_ms: int, now_s: float) -> bytes:
+    def answered(self, route: str, status: int, seconds: float) -> None:
+        """A request was answered. ``route`` is the pattern of a path, never the path itself."""
+        self._requests.labels(route, str(status)).inc()
+        self._answer.labels(route).observe(seconds)
+
+    def render(self, seen: Seen) -> bytes:
         """The text that Prometheus scrapes."""
-        with self._lock:
-            counts = seen.counts
-            for state in ("queued", "delivered", "dead", "discarded"):
-                self._events.labels(state).set(getattr(counts, state))
-            oldest = seen.oldest_queued_at_ms
-            self._oldest.set(0 if oldest is None else max(0, now_ms - oldest) / 1000)
-            for destination in worker.destinations.values():
-                for host in destination.hosts:
-                    self._circuit.labels(host).set(destination.circuit.state is not CircuitState.CLOSED)
-            self._in_flight.set(worker.in_flight)
-            self._bytes.set(counts.bytes)
-            self._wal.set(outbox.wal_bytes())
-            self._database.set(seen.database_bytes)
-            return generate_latest(self._registry)
+        self._exposition.seen = seen
+        return generate_latest(self._registry)

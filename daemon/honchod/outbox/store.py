@@ -47,7 +47,7 @@ from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.recovery import Recovered
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
-from honchod.outbox.writer import FULL_RETRY_S, WAL_LIMIT_BYTES, Operation, Tx, Writer, WriterStats
+from honchod.outbox.writer import FULL_RETRY_S, WAL_LIMIT_BYTES, OnCommit, Operation, Tx, Writer, WriterStats
 
 log = structlog.get_logger("honchod.outbox")
 
@@ -250,8 +250,8 @@ class Outbox:
         """The size of the WAL file."""
         return self._writer.wal_bytes()
 
-    def on_commit(self, call: Callable[[float, int], None]) -> None:
-        """Tell each commit's seconds and operations to ``call``, in the writer thread."""
+    def on_commit(self, call: OnCommit) -> None:
+        """Tell each commit to ``call``, in the writer thread: seconds, operations, events by new state."""
         self._writer.on_commit = call
 
     @property

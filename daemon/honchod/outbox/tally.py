@@ -23,10 +23,14 @@ FIELDS: Final = ("queued", "delivered", "dead", "discarded", "bytes", "delivered
 
 @dataclass(slots=True)
 class Ledger:
-    """Differences: per host and workspace, and per uid (rows and bytes that wait to be delivered)."""
+    """Differences: per host and workspace, and per uid (rows and bytes that wait to be delivered).
+
+    ``entered`` counts the events that came into each state, whatever left it meanwhile.
+    """
 
     tally: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     share: dict[int, Counter[str]] = field(default_factory=dict)
+    entered: Counter[State] = field(default_factory=Counter)
 
     def move(
         self, place: tuple[str, str], source: State | None, target: State | None, *, rows: int = 1
@@ -37,6 +41,7 @@ class Ledger:
             counter[source.value] -= rows
         if target is not None:
             counter[target.value] += rows
+            self.entered[target] += rows
             if target is State.DELIVERED:
                 counter["delivered_ever"] += rows
 
@@ -56,6 +61,7 @@ class Ledger:
             self.tally.setdefault(place, Counter()).update(counter)
         for uid, counter in other.share.items():
             self.share.setdefault(uid, Counter()).update(counter)
+        self.entered.update(other.entered)
 
 
 _tally_insert = insert(tally).values({name: bindparam(name) for name in ("host", "workspace", *FIELDS)})

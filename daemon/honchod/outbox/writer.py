@@ -16,8 +16,8 @@ import queue
 import sqlite3
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -29,6 +29,7 @@ from sqlalchemy.exc import DBAPIError
 from honchod.errors import OutboxFull
 from honchod.outbox import tally
 from honchod.outbox.ballast import Ballast
+from honchod.outbox.states import State
 from honchod.outbox.tally import Ledger
 
 log = structlog.get_logger("honchod.outbox")
@@ -55,6 +56,7 @@ class Tx:
     ledger: Ledger = field(default_factory=Ledger)
 
 
+OnCommit = Callable[[float, int, Mapping[State, int]], None]
 Operation = Callable[[Tx], T]
 """Runs in the writer thread. It may be run again when a group is repeated: it keeps no state outside."""
 
@@ -104,8 +106,11 @@ class Writer:
         self._commit_ms: deque[float] = deque(maxlen=1000)
         self._unanswered: deque[float] = deque()
         """When each operation was submitted, oldest first; answers come in that order. The loop's alone."""
-        self.on_commit: Callable[[float, int], None] | None = None
-        """Called in the writer thread after each commit, with its seconds and its number of operations."""
+        self._entered: Counter[State] = Counter()
+        self.on_commit: OnCommit | None = None
+        """Called in the writer thread after each commit, with its seconds, its number of operations, and how
+        many events came into each state.
+        """
 
     def start(self) -> None:
         """Start the thread."""
@@ -191,8 +196,9 @@ class Writer:
         self._operations += len(jobs)
         self._commit_ms.append(elapsed * 1000)
         self._wal_dirty = True
+        entered, self._entered = self._entered, Counter()
         if self.on_commit is not None:
-            self.on_commit(elapsed, len(jobs))
+            self.on_commit(elapsed, len(jobs), entered)
         if self.wal_bytes() > self._wal_bound:
             self._checkpoint()
 
@@ -220,6 +226,7 @@ class Writer:
                 sql("RELEASE op")
             tally.flush(self._connection, group)
             sql("COMMIT")
+            self._entered.update(group.entered)
         except Exception as error:
             if self._in_transaction():
                 sql("ROLLBACK")

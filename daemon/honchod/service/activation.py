@@ -1,4 +1,4 @@
-"""A listening socket that systemd hands in (``sd_listen_fds``): in it callers wait while the daemon restarts."""
+"""A listening socket that systemd hands in (``sd_listen_fds``): callers wait in it during a restart."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
 from honchod.ops import checks, letters, status
+from honchod.ops.exposition import Seen
 from honchod.ops.metrics import Metrics
 from honchod.ops.recent import RecentErrors
 from honchod.ops.views import (
@@ -89,7 +90,13 @@ class Daemon:
         self._started_ms = clock.now_ms()
         self._recent = RecentErrors()
         self._ready = False
-        self._metrics = Metrics()
+        self._metrics = Metrics(
+            {
+                "version": honchod.__version__,
+                "python": platform.python_version(),
+                "sqlite": sqlite3.sqlite_version,
+            }
+        )
 
     async def open(self) -> None:
         """Open the outbox and start to deliver. Raises `StartRefused` or `OSError`."""
@@ -290,11 +297,12 @@ class Daemon:
     async def metrics(self) -> bytes:
         """The metrics in Prometheus's text format."""
         return self._metrics.render(
-            await self._outbox.overview(),
-            self._worker,
-            self._outbox,
-            now_ms=self._clock.now_ms(),
-            now_s=self._clock.monotonic_s(),
+            Seen(
+                await self.status(),
+                self.health(),
+                wiring.bounds(self._settings),
+                checks.free_bytes(self._settings.state_dir),
+            )
         )
 
     def _spoken(self, spoken: Spoken) -> None:
@@ -305,7 +313,7 @@ class Daemon:
         return None if known is None else known.circuit
 
     def _delivered(self, lease: Lease, result: Result) -> None:
-        self._metrics.delivered(result)
+        self._metrics.delivered(lease.lane.host, result)
         self.recaller.delivered(lease.lane, result.delivered)
         if result.verdict is not None:
             self._recent.add(result.verdict.code, lease.lane.host, self._clock.now_ms())

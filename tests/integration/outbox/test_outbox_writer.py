@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from open_outbox import SMALL, Box, HandClock, request, said
 
 from honchod.errors import IdConflict
 from honchod.outbox import database, tally
+from honchod.outbox.letters import Choice
+from honchod.outbox.states import State
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Counts
 from honchod.outbox.writer import WAL_LIMIT_BYTES, Tx
@@ -31,11 +35,30 @@ def test_many_writes_share_few_commits(box: Box) -> None:
 
 
 def test_each_commit_tells_its_time_and_size(box: Box) -> None:
-    told: list[tuple[float, int]] = []
-    box.outbox.on_commit(lambda seconds, operations: told.append((seconds, operations)))
+    told: list[tuple[float, int, Mapping[State, int]]] = []
+    box.outbox.on_commit(lambda *commit: told.append(commit))
     box.at_once([request("s", said(f"m{n}")) for n in range(40)])
-    assert sum(operations for _, operations in told) == 40
-    assert all(seconds > 0 for seconds, _ in told)
+    assert sum(operations for _, operations, _ in told) == 40
+    assert all(seconds > 0 for seconds, _, _ in told)
+    assert sum(entered[State.QUEUED] for _, _, entered in told) == 40
+
+
+def test_a_commit_counts_what_came_into_each_state_whatever_left_it(box: Box) -> None:
+    told: list[Mapping[State, int]] = []
+    box.outbox.on_commit(lambda _seconds, _operations, entered: told.append(entered))
+    (letter, *_) = box.bury("s", "a", "b")
+    box(box.outbox.retry_letters(Choice(ids=(letter,)), limit=1))
+    box.deliver(box.lease())
+    counted = sum((Counter(entered) for entered in told), Counter())
+    assert counted == {State.QUEUED: 3, State.DEAD: 2, State.DELIVERED: 1}
+
+
+def test_an_operation_that_fails_counts_nothing(box: Box) -> None:
+    told: list[Mapping[State, int]] = []
+    box.write("s", "a")
+    box.outbox.on_commit(lambda _seconds, _operations, entered: told.append(entered))
+    box.at_once([request("s", said("new"), said("other", "id of a"))])
+    assert not sum((Counter(entered) for entered in told), Counter())
 
 
 def test_an_operation_that_fails_leaves_its_neighbours_and_no_trace(box: Box) -> None:
