@@ -42,6 +42,8 @@ class Exchange:
     in_flight: int
     """Requests to the same session that were under way when it came, this one included."""
     in_flight_total: int = 0
+    raw: bytes = b""
+    """Path and body as they came."""
     status: int = 0
     fault: str | None = None
     forwarded: bool = False
@@ -173,6 +175,7 @@ class Network:
             time.monotonic(),
             self._in_flight[workspace, session],
             self._in_flight["*", "*"],
+            raw=request.raw_path.encode() + b"\n" + raw,
         )
         self.exchanges.append(exchange)
         try:

@@ -20,6 +20,9 @@ _SURROGATE_ESCAPE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _REPLACEMENT: Final = "\ufffd"
 _WHERE: Final = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>.*)`", re.DOTALL)
+_UNKNOWN_FIELD: Final = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
+_FIELD_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_]{0,31}")
+"""The name of an unknown field is shown where it looks like one: it may be anything, a secret too."""
 _ENUM_VALUE: Final = "Invalid enum value "
 _DETAIL_CHARS_MAX: Final = 200
 
@@ -75,5 +78,8 @@ def _describe(failure: Exception) -> str:
     what, path = (found["what"], found["path"]) if found else (str(failure), "")
     if what.startswith(_ENUM_VALUE):
         what = "not one of the allowed values"
+    unknown = _UNKNOWN_FIELD.fullmatch(what)
+    if unknown is not None and not _FIELD_NAME.fullmatch(unknown["name"]):
+        what = "Object contains an unknown field"
     what = what[:_DETAIL_CHARS_MAX]
     return f"{path}: {what}" if path else what

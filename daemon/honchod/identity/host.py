@@ -168,7 +168,8 @@ class Hosts(Mapping[str, Host]):
         found = self._hosts.get(canonical_name(name or DEFAULT_HOST))
         if found is None:
             configured = ", ".join(sorted(self._hosts))
-            raise UnknownHost(f"host {name!a} is not configured; configured are: {configured}")
+            # Not named: what stands there may be anything, a secret too.
+            raise UnknownHost(f"the host is not configured; configured are: {configured}")
         return found
 
     def __getitem__(self, name: str) -> Host:

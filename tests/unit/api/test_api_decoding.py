@@ -150,6 +150,7 @@ def test_query_parameters_are_read() -> None:
         ([("session", "s" * 513)], "session: "),
         ([("cursor", "")], "cursor: "),
         ([("colour", "red")], "Object contains unknown field `colour`"),
+        ([("pass: word", "red")], "Object contains an unknown field"),
         ([("limit", "1"), ("limit", "2")], "a query parameter is given more than once"),
     ],
 )
