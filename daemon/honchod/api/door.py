@@ -20,6 +20,7 @@ from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.api.router import Match, Router
+from honchod.api.visits import Observe, Visit
 from honchod.errors import Draining, NotAllowed, Problem
 from honchod.ops.views import LimitsView
 
@@ -36,11 +37,19 @@ class Door:
     """
 
     def __init__(
-        self, backend: Backend, *, limits: LimitsView, access: Access, routes: Iterable[Route]
+        self,
+        backend: Backend,
+        *,
+        limits: LimitsView,
+        access: Access,
+        routes: Iterable[Route],
+        observe: Observe | None = None,
     ) -> None:
+        """``observe`` is told of every answer."""
         self._backend = backend
         self._limits = limits
         self._router = Router(routes)
+        self._observe = observe
         self.access = access
         self.draining = False
 
@@ -49,12 +58,20 @@ class Door:
         connection = request.protocol
         assert isinstance(connection, Connection)
         name = request_id(request.headers.get("X-Request-Id"))
+        visit = Visit(connection.caller, self._observe)
+        with structlog.contextvars.bound_contextvars(request_id=name):
+            return await self._respond(request, connection, name, visit)
+
+    async def _respond(
+        self, request: web.BaseRequest, connection: Connection, name: str, visit: Visit
+    ) -> web.StreamResponse:
         route: Route | None = None
         try:
             match = self._router.find(request.method, request.rel_url.raw_path)
             route = match.route
             answer = await self._answer(match, request, connection)
         except Problem as problem:
+            visit.refused(route, problem)
             return problems.response(problem, name)
         except PeerLeft:
             raise
@@ -69,7 +86,9 @@ class Door:
                 uid=caller.uid,
                 pid=caller.pid,
             )
+            visit.failed(route)
             return problems.response(problems.internal(), name)
+        visit.answered(route, answer.status)
         return web.Response(
             body=answer.body,
             status=answer.status,

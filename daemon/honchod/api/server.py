@@ -12,6 +12,7 @@ from honchod.api.connections import Connections
 from honchod.api.door import Door
 from honchod.api.routes import ROUTES
 from honchod.api.sockets import BACKLOG, Listener
+from honchod.api.visits import Observe
 from honchod.ops.views import LimitsView
 
 _log = structlog.get_logger(__name__)
@@ -24,8 +25,11 @@ class FrontDoor:
     still go through, then ``stop``.
     """
 
-    def __init__(self, backend: Backend, *, limits: LimitsView, access: Access) -> None:
-        self._door = Door(backend, limits=limits, access=access, routes=ROUTES)
+    def __init__(
+        self, backend: Backend, *, limits: LimitsView, access: Access, observe: Observe | None = None
+    ) -> None:
+        """``observe`` is told of every answer."""
+        self._door = Door(backend, limits=limits, access=access, routes=ROUTES, observe=observe)
         self._limits = limits
         self._listener: Listener | None = None
         self._connections: Connections | None = None

@@ -7,6 +7,7 @@ import contextlib
 import os
 import platform
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -152,7 +153,10 @@ class Daemon:
     async def serve(self, listener: Listener) -> None:
         """Open the front door."""
         self._door = FrontDoor(
-            self, limits=wiring.limits(self._settings), access=wiring.access(self._settings)
+            self,
+            limits=wiring.limits(self._settings),
+            access=wiring.access(self._settings),
+            observe=self._metrics.answered,
         )
         await self._door.start(listener)
         self._ready = True
@@ -171,7 +175,16 @@ class Daemon:
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Take messages in, all or nothing; returns after the fsync."""
-        return await self._intake.write(request, uid=uid, operator=operator)
+        started_s = self._clock.monotonic_s()
+        written = await self._intake.write(request, uid=uid, operator=operator)
+        log.info(
+            "messages.taken",
+            host=request.host,
+            uid=uid,
+            **Counter[str](result.status for result in written.results),
+            ms=round((self._clock.monotonic_s() - started_s) * 1000, 1),
+        )
+        return written
 
     def health(self, within_s: float | None = None) -> Health:
         """Whether the writer and the scheduler make progress (``within_s``: sooner than is usual)."""

@@ -3,30 +3,56 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
-from typing import Literal
+import time
+from collections.abc import Mapping
+from typing import Final, Literal, TextIO
 
 import structlog
+from structlog.typing import EventDict, Processor
+
+from honchod.service.repeats import Repeats
 
 Format = Literal["auto", "json", "console"]
 
+BURST: Final = 20
+WINDOW_S: Final = 60.0
+EVENT_CHARS: Final = 20
+"""Most event names are shorter: what follows them stands in a column."""
 
-def configure(level: str, style: Format) -> None:
+_PRIORITIES: Final = {"critical": 2, "error": 3, "warning": 4, "info": 6, "debug": 7}
+"""syslog's numbers of the levels."""
+
+_FIRST: Final = ("host", "lane", "outcome", "code")
+"""What a person looks for first."""
+
+
+def configure(level: str, style: Format, environ: Mapping[str, str] = os.environ) -> None:
     """Set logging up for this process. ``auto``: console on a terminal, else JSON."""
-    console = style == "console" or (style == "auto" and sys.stderr.isatty())
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-        if console
-        else structlog.processors.JSONRenderer()
-    )
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
+    terminal = sys.stderr.isatty()
+    console = style == "console" or (style == "auto" and not is_journal(sys.stderr, environ) and terminal)
+    processors: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        _Quiet(Repeats(BURST, WINDOW_S, monotonic_s=time.monotonic)),
+        _traceback_without_values,
+    ]
+    if console:
+        processors += [
+            structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+            _in_reading_order,
+            structlog.dev.ConsoleRenderer(colors=terminal, sort_keys=False, pad_event_to=EVENT_CHARS),
+        ]
+    else:
+        processors += [
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _traceback_without_values,
-            renderer,
-        ],
+            structlog.processors.JSONRenderer(),
+        ]
+        if is_journal(sys.stderr, environ):
+            processors[-1:] = [_priority_first]
+    structlog.configure(
+        processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
@@ -37,9 +63,48 @@ def configure(level: str, style: Format) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _traceback_without_values(
-    _logger: object, _method: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
+def is_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether the stream is the one that systemd connected to its journal (``$JOURNAL_STREAM``)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
+class _Quiet:
+    """Leaves out what repeats itself: warnings and refusals of one kind, beyond a burst."""
+
+    def __init__(self, repeats: Repeats) -> None:
+        self._repeats = repeats
+
+    def __call__(self, _logger: object, method: str, event: EventDict) -> EventDict:
+        if method in ("warning", "error") or event.get("event") == "request.refused":
+            kind = tuple(str(event.get(name)) for name in ("event", "host", "outcome", "code", "error"))
+            left_out = self._repeats.admit(kind)
+            if left_out is None:
+                raise structlog.DropEvent
+            if left_out:
+                event["left_out"] = left_out
+        return event
+
+
+def _priority_first(logger: object, method: str, event: EventDict) -> str:
+    """JSON behind the level as the journal reads it, so that ``journalctl -p warning`` works."""
+    line = structlog.processors.JSONRenderer()(logger, method, event)
+    assert isinstance(line, str)
+    return f"<{_PRIORITIES[event['level']]}>{line}"
+
+
+def _in_reading_order(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """What tells lines apart first, numbers and ids after it."""
+    first = {name: event[name] for name in _FIRST if name in event}
+    last = {"request_id": event["request_id"]} if "request_id" in event else {}
+    rest = {name: value for name, value in event.items() if name not in first and name not in last}
+    return {**first, **rest, **last}
+
+
+def _traceback_without_values(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Where an error came from, never its text: that may quote what was sent."""
     error = event.pop("exc_info", None)
     if isinstance(error, BaseException):
