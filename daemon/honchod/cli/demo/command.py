@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from honchod.cli.demo.conversation import CONVERSATION
-from honchod.cli.demo.play import Acked, Ended, play
+from honchod.cli.demo.play import QUESTION, Acked, Ended, play
 from honchod.cli.demo.processes import DemoFailed
 from honchod.cli.demo.screen import LiveScreen, NoScreen, PlainScreen, Screen, summary
 from honchod.cli.exits import Exit
@@ -37,6 +37,7 @@ def demo(keep: bool, as_json: bool) -> int:
 
     A short conversation goes through the socket. In the middle the daemon is killed while a request is under
     way whose answer never comes. Then it is started again, and Honcho must hold every message once, in order.
+    It ends with the memory that the next prompt would get.
     """
     directory = Path(tempfile.mkdtemp(prefix="honchod-demo-"))
     try:
@@ -53,6 +54,7 @@ def demo(keep: bool, as_json: bool) -> int:
         show_json(_report(acked, ended))
     else:
         show(summary(acked, ended))
+        click.echo(f"\nWhat a prompt gets for “{QUESTION}”:\n\n{ended.memory}")
     return Exit.DONE if ended.verdict.kept else Exit.FAILED
 
 
@@ -86,6 +88,8 @@ def _report(acked: dict[str, float], ended: Ended) -> dict[str, object]:
         "duplicated": verdict.duplicated,
         "in_order": verdict.in_order,
         "unchanged": verdict.unchanged,
+        "memory": ended.memory,
+        "recall_ms": round(ended.recalled_ms, 3),
         "message_requests": ended.message_requests,
         "took_s": round(ended.took_s, 3),
     }

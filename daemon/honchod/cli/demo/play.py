@@ -17,6 +17,7 @@ from honchod.client import Client
 
 WORKSPACE = "demo"
 SESSION = "lisbon"
+QUESTION = "Where does Mira live?"
 
 BEFORE = 5
 """Messages delivered before anything goes wrong; the next one is stored and its answer never comes."""
@@ -51,9 +52,14 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The play is over; ``message_requests`` reached the sandbox, the whole took ``took_s``."""
+    """The play is over; ``message_requests`` reached the sandbox, the whole took ``took_s``.
+
+    ``memory`` is the block that a prompt would get now, and ``recalled_ms`` how long it took to come.
+    """
 
     verdict: Verdict
+    memory: str
+    recalled_ms: float
     message_requests: int
     took_s: float
 
@@ -102,7 +108,12 @@ def play(directory: Path) -> Generator[Event]:
         if not client.drain(DELIVERY_TIMEOUT_S)["drained"]:
             raise DemoFailed("the queue did not become empty")
         stored = sandbox.stored(WORKSPACE, SESSION)
-        yield Ended(judge(CONVERSATION, stored), sandbox.message_requests(), time.monotonic() - started_s)
+        wait_for("memory of what was said last", partial(_remembers_all, client), DELIVERY_TIMEOUT_S)
+        asked_s = time.perf_counter()
+        memory = _memory(client)
+        recalled_ms = (time.perf_counter() - asked_s) * 1000
+        took_s = time.monotonic() - started_s
+        yield Ended(judge(CONVERSATION, stored), memory, recalled_ms, sandbox.message_requests(), took_s)
 
 
 def _configure(directory: Path, socket: Path, url: str) -> Path:
@@ -144,6 +155,16 @@ def _await_delivery(sandbox: SandboxProcess, count: int) -> Iterator[Event]:
         more = partial(_stored_beyond, sandbox, seen)
         seen = wait_for(f"{count} messages in Honcho", more, DELIVERY_TIMEOUT_S)
         yield Delivered(seen)
+
+
+def _memory(client: Client) -> str:
+    return client.recall(QUESTION, session=SESSION).text
+
+
+def _remembers_all(client: Client) -> bool:
+    """Whether memory has caught up: the daemon follows what Honcho derives from a delivery."""
+    last = next(line for line in reversed(CONVERSATION) if line.role == "user")
+    return last.text in _memory(client)
 
 
 def _stored_beyond(sandbox: SandboxProcess, seen: int) -> int:

@@ -113,6 +113,7 @@ def summary(acked: dict[str, float], ended: Ended) -> list[Block]:
             order=Cell("kept", Tone.GOOD) if verdict.in_order else Cell("broken", Tone.BAD),
             content=Cell("unchanged", Tone.GOOD) if verdict.unchanged else Cell("changed", Tone.BAD),
             requests=f"{ended.message_requests} with messages",
+            recalled=f"in {millis(ended.recalled_ms)}",
             took=f"{ended.took_s:.1f} s",
         ),
     ]
