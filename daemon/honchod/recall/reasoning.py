@@ -22,9 +22,19 @@ STRONG_CHARS: Final = 300
 """An answer of this length needs no second pass."""
 STRONG_STRUCTURED_CHARS: Final = 100
 """Nor does a shorter one that comes as a list or under headings."""
+NOTHING_CHARS: Final = 240
+"""An answer that is longer than this says something, however it begins."""
 BACKOFF_DOUBLINGS_MAX: Final = 4
 OUTLIVED_CADENCES: Final = 2
 
+_NOTHING: Final = re.compile(
+    r"(?:i'm sorry,? |sorry,? |unfortunately,? )?(?:but )?"
+    r"(?:i (?:do not|don['’]t) (?:yet |currently )?(?:have|know)"
+    r"|(?:there (?:is|are) )?(?:currently )?no (?:\w+ ){0,2}"
+    r"(?:information|data|observations|conclusions|memor)"
+    r"|nothing is (?:yet )?known)",
+    re.IGNORECASE,
+)
 _STRUCTURE: Final = re.compile(r"^\s*(?:[-*•]|#+|\d{1,3}[.)])\s+\S", re.MULTILINE)
 
 
@@ -54,6 +64,12 @@ def pass_levels(
         3: (ReasoningLevel.MINIMAL, base, ReasoningLevel.LOW),
     }[depth]
     return overrides[:depth] + levels[len(overrides) :]
+
+
+def says_nothing(answer: str) -> bool:
+    """Whether an answer is none: empty, or a short one that says no more than that nothing is known."""
+    text = answer.strip()
+    return not text or (len(text) <= NOTHING_CHARS and _NOTHING.match(text) is not None)
 
 
 def is_strong(answer: str) -> bool:

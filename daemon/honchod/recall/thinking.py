@@ -19,7 +19,7 @@ from honchod.identity.choices import ReasoningLevel
 from honchod.recall import questions
 from honchod.recall.fence import clean
 from honchod.recall.gate import Gates
-from honchod.recall.reasoning import is_strong
+from honchod.recall.reasoning import is_strong, says_nothing
 
 log = structlog.get_logger("honchod.recall")
 
@@ -79,7 +79,7 @@ async def _think(memory: Memory, train: Train) -> str:
             if not answers:
                 raise
             break
-        if not answer:
+        if says_nothing(answer):
             break
         answers.append(answer)
         if is_strong(answer) and len(answers) == 1:
