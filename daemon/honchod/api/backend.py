@@ -19,6 +19,7 @@ from honchod.ops.views import (
     Reloaded,
     Retried,
     Status,
+    UiAccess,
     WorkerState,
 )
 from honchod.recall.recaller import Recaller
@@ -106,6 +107,10 @@ class Backend(Protocol):
 
     async def reload(self) -> Reloaded:
         """Validate the configuration, then swap it; raises ConfigError and changes nothing when it is bad."""
+        ...
+
+    def ui(self, *, show_token: bool) -> UiAccess:
+        """Where the web page is, and its token where it may be shown; raises NotFound without a page."""
         ...
 
     async def metrics(self) -> bytes:

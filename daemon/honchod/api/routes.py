@@ -7,7 +7,7 @@ from typing import Final
 
 from honchod.api import openapi
 from honchod.api.callers import Role
-from honchod.api.endpoints import identity, letters, messages, recall, sessions, state, worker
+from honchod.api.endpoints import identity, letters, messages, recall, sessions, state, ui, worker
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seed_requests import SeedRequest, SeedResult
@@ -44,6 +44,8 @@ from honchod.ops.views import (
     Reloaded,
     Retried,
     Status,
+    UiAccess,
+    UiRequest,
     WorkerState,
 )
 from honchod.recall.requests import (
@@ -216,6 +218,16 @@ ROUTES: Final[tuple[Route, ...]] = (
         {200: Discarded},
         request=LetterIds,
         problems=(NotFound, Unprocessable),
+    ),
+    Route(
+        "POST",
+        "/v1/ui",
+        ui.find_page,
+        Role.OPERATOR,
+        {200: UiAccess},
+        request=UiRequest,
+        request_optional=True,
+        problems=(NotFound,),
     ),
     Route("POST", "/v1/worker/wake", worker.wake_worker, Role.OPERATOR, {200: WorkerState}),
     Route("POST", "/v1/worker/pause", worker.pause_worker, Role.OPERATOR, {200: WorkerState}),

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where a command lives: attribute ``name`` of module ``honchod.cli.<module>``.
+    """Where a command lives: attribute ``name`` (or ``attribute``) of module ``honchod.cli.<module>``.
 
     ``help`` is its line in ``honchod --help``, which so needs no import.
     """
 
     module: str
     help: str
+    attribute: str | None = None
 
 
 COMMANDS: dict[str, Entry] = {
@@ -39,7 +40,21 @@ COMMANDS: dict[str, Entry] = {
     "cache": Entry("cache", "Forget what is cached for recall."),
     "recall-log": Entry("recall_log", "Show what the last recalls were, without content."),
     "check": Entry("check", "Probe every destination with its key."),
+    "ui": Entry("ui", "Tell where the web page is, and once its token."),
     "reload": Entry("reload", "Read the configuration again."),
+    "setup": Entry("setup", "Set the connection to Honcho up, and check it."),
+    "enable": Entry("enable", "Let a host use memory."),
+    "disable": Entry("enable", "Keep a host from using memory."),
+    "peer": Entry("peer", "Show or rename the peers of a host."),
+    "peers": Entry("peers", "List workspace, user and agent of every host."),
+    "mode": Entry("mode", "Show or set how a host recalls and where its memory is kept."),
+    "strategy": Entry("strategy", "Show or set how sessions and scopes get their names."),
+    "tokens": Entry("tokens", "Show or set the budgets of a host's recall."),
+    "sessions": Entry("sessions", "List the directories that are mapped to sessions."),
+    "map": Entry("sessions", "Map a directory to a session.", attribute="map_directory"),
+    "identity": Entry("identity", "Tell memory who the agent is, and see what it knows."),
+    "sync": Entry("sync", "Make a host block for every profile that has none."),
+    "migrate": Entry("migrate", "Take an agent's memory files in, once."),
 }
 
 EPILOG = """\b
@@ -66,9 +81,8 @@ class LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = getattr(
-            import_module(f"honchod.cli.{entry.module}"), cmd_name.replace("-", "_")
-        )
+        attribute = entry.attribute or cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"honchod.cli.{entry.module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

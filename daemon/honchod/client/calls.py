@@ -178,6 +178,11 @@ def reload() -> Call:
     return Call("POST", "/v1/reload")
 
 
+def ui(*, show_token: bool) -> Call:
+    """``POST /v1/ui``. The token comes once: a lost answer must not be asked for again."""
+    return Call("POST", "/v1/ui", {"show_token": show_token}, repeatable=False)
+
+
 def other(method: str, path: str, body: dict[str, Any] | None, repeatable: bool | None) -> Call:
     """Any other call; unless told, only a GET is repeatable."""
     return Call(method, path, body, repeatable=method == "GET" if repeatable is None else repeatable)

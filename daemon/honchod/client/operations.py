@@ -90,3 +90,7 @@ class Operations:
     def reload(self) -> Any:
         """Read the configuration again; a bad file changes nothing (operator)."""
         return self._do(calls.reload())
+
+    def ui(self, *, show_token: bool = False) -> Any:
+        """Where the web page is, ``{url, token_file, token}``; the token only the first time (operator)."""
+        return self._do(calls.ui(show_token=show_token))

@@ -273,3 +273,17 @@ class Reloaded(msgspec.Struct, frozen=True):
 
     hosts: list[str]
     restart_needed: list[str]
+
+
+class UiRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``POST /v1/ui``. ``show_token``: show the token of the page although it was shown before."""
+
+    show_token: bool = False
+
+
+class UiAccess(msgspec.Struct, frozen=True):
+    """Where the web page is. ``token`` is there the first time after it was made, and when asked for."""
+
+    url: str
+    token_file: str
+    token: str | None

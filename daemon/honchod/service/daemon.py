@@ -29,6 +29,7 @@ from honchod.delivery.circuit import Circuit
 from honchod.delivery.deliver import Result
 from honchod.delivery.routes import routes
 from honchod.delivery.worker import Worker
+from honchod.errors import NotFound
 from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
@@ -48,6 +49,7 @@ from honchod.ops.views import (
     Reloaded,
     Retried,
     Status,
+    UiAccess,
     WorkerState,
 )
 from honchod.outbox.store import Outbox
@@ -56,6 +58,8 @@ from honchod.recall.directory import Directory
 from honchod.recall.recaller import Recaller
 from honchod.service import wiring
 from honchod.service.settings import Flags, Settings
+from honchod.web import token
+from honchod.web.server import PageServer
 
 log = structlog.get_logger("honchod.service")
 
@@ -110,6 +114,7 @@ class Daemon:
             path=settings.outbox_path,
         )
         self._outbox.on_commit(self._metrics.committed)
+        self._page = self._make_page()
         self._pool = GatewayPool(
             timeout_s=settings.delivery.request_timeout_s,
             rate=lambda url: self._settings.delivery.rate(url),
@@ -159,6 +164,8 @@ class Daemon:
             observe=self._metrics.answered,
         )
         await self._door.start(listener)
+        if self._page is not None:
+            await self._page.start()
         self._ready = True
 
     async def stop(self) -> None:
@@ -166,6 +173,8 @@ class Daemon:
         budget_s = self._settings.delivery.stop_timeout_s
         self._door.refuse_intake()
         self._ready = False
+        if self._page is not None:
+            await self._page.close()
         await self._worker.stop(budget_s * 0.8)
         await self._working
         await self._door.stop(budget_s * 0.1)
@@ -307,6 +316,17 @@ class Daemon:
         log.info("config.reloaded", hosts=sorted(hosts), restart_needed=restart)
         return Reloaded(sorted(hosts), restart)
 
+    @property
+    def hosts(self) -> Hosts:
+        """The configured hosts by name."""
+        return self._hosts
+
+    def ui(self, *, show_token: bool) -> UiAccess:
+        """Where the web page is, and its token where it may be shown. Raises NotFound without a page."""
+        if self._page is None:
+            raise NotFound('there is no page: set listen = "127.0.0.1:9747" under [http], and restart')
+        return self._page.access(again=show_token)
+
     async def metrics(self) -> bytes:
         """The metrics in Prometheus's text format."""
         return self._metrics.render(
@@ -317,6 +337,13 @@ class Daemon:
                 checks.free_bytes(self._settings.state_dir),
             )
         )
+
+    def _make_page(self) -> PageServer | None:
+        http = self._settings.http
+        if http.address is None:
+            return None
+        token_file = Path(http.token_file or self._settings.state_dir / token.FILE_NAME)
+        return PageServer.bound(self, http.address, token_file, self._clock)
 
     def _spoken(self, spoken: Spoken) -> None:
         self.recaller.spoke(spoken.place, peer=spoken.peer, said=spoken.text, turn_ended=spoken.turn_ended)

@@ -28,6 +28,7 @@ from honchod.ops.views import (
     Reloaded,
     Retried,
     Status,
+    UiAccess,
     WorkerState,
     WriterView,
 )
@@ -181,6 +182,10 @@ class MemoryBackend:
         if self.configuration_problems:
             raise ConfigError(self.configuration_problems)
         return Reloaded(hosts=["default", "hermes"], restart_needed=[])
+
+    def ui(self, *, show_token: bool) -> UiAccess:
+        token = "token-of-the-page" if show_token else None
+        return UiAccess(url="http://127.0.0.1:9747/", token_file="/run/token", token=token)
 
     async def metrics(self) -> bytes:
         return b"# TYPE honchod_up gauge\nhonchod_up 1.0\n"
