@@ -23,6 +23,8 @@
     ├── StartRefused           the daemon will not start; one line that says what to do
     │   ├── StateDirBusy         another daemon holds the state directory
     │   ├── SocketBusy           another daemon answers on the socket
+    │   ├── StateDirUnusable     the state directory cannot be written, or is somebody else's
+    │   ├── DatabaseUnusable     the database cannot be opened
     │   ├── DatabaseTooNew       the database belongs to a newer version
     │   └── MigrationFailed      the upgrade failed; the copy made before it is named
     ├── LeaseLost              a worker wrote under a lease that is no longer its own
@@ -200,6 +202,14 @@ class StateDirBusy(StartRefused):
 
 class SocketBusy(StartRefused):
     """Another daemon answers on the socket."""
+
+
+class StateDirUnusable(StartRefused):
+    """The state directory cannot be made or written, or it belongs to somebody else."""
+
+
+class DatabaseUnusable(StartRefused):
+    """The database cannot be opened; it is left as it was."""
 
 
 class DatabaseTooNew(StartRefused):

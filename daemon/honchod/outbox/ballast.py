@@ -22,12 +22,17 @@ MARGIN: Final = 3
 """This part of the ballast must stay free beside it: a disk that is nearly full would be full at once."""
 
 
+def path_of(database: Path) -> Path:
+    """Where the ballast of a database is."""
+    return database.with_name(f"{database.name}-ballast")
+
+
 class Ballast:
     """The ballast of one database, beside it. Not thread-safe: it is the writer's."""
 
     def __init__(self, database: Path, *, max_bytes: int) -> None:
         """``max_bytes`` is what the outbox may hold."""
-        self._path = database.with_name(f"{database.name}-ballast")
+        self._path = path_of(database)
         self._size_bytes = min(LARGEST_BYTES, max(SMALLEST_BYTES, max_bytes // SHARE))
         self._spent = False
         self.held = False

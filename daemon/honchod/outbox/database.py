@@ -8,6 +8,7 @@ in any other way inside the process: closing such a handle would drop SQLite's P
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import sqlite3
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from honchod.errors import StateDirBusy
+from honchod.errors import StateDirBusy, StateDirUnusable
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
@@ -26,6 +27,9 @@ FILE_NAME: Final = "outbox.sqlite3"
 LOCK_NAME: Final = "lock"
 PAGE_BYTES: Final = 4096
 Synchronous = Literal["full", "normal"]
+ROOT: Final = 0
+
+_ELSEWHERE: Final = "choose another directory with --state-dir"
 
 
 class StateDir:
@@ -39,22 +43,34 @@ class StateDir:
     def hold(self) -> None:
         """Make the directory (0700) when missing, and lock it.
 
-        Raises `StateDirBusy` with the holder's process id when another daemon has it, `OSError` when it
-        cannot be made or written.
+        Raises `StateDirBusy` with the holder's process id when another daemon has it, `StateDirUnusable` when
+        it cannot be made or written, or is somebody else's.
         """
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            owner = self.path.stat().st_uid
+            if owner not in (os.geteuid(), ROOT):
+                raise StateDirUnusable(
+                    f"{self.path} belongs to uid {owner}, and this is uid {os.geteuid()}: "
+                    f"start as its owner, give it away (chown), or {_ELSEWHERE}"
+                )
+            fd = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StateDirUnusable(_advice(self.path, error)) from None
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(fd)
             raise StateDirBusy(
-                f"{self.path} is held by another honchod (process {holder}): stop it, "
-                "or choose another directory with --state-dir"
+                f"{self.path} is held by another honchod (process {holder}): stop it, or {_ELSEWHERE}"
             ) from None
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{os.getpid()}\n".encode("ascii"), 0)
+        try:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f"{os.getpid()}\n".encode("ascii"), 0)
+        except OSError:
+            # A full disk has no room for the process id; the lock holds all the same.
+            pass
         self._fd = fd
 
     def release(self) -> None:
@@ -64,6 +80,15 @@ class StateDir:
                 os.ftruncate(self._fd, 0)
             os.close(self._fd)
             self._fd = None
+
+
+def _advice(path: Path, error: OSError) -> str:
+    """What is wrong with a directory, and what to do about it, in one line."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no room, or no inode, is left on the disk of {path}: make room there, or {_ELSEWHERE}"
+    if error.errno == errno.EROFS:
+        return f"the disk of {path} is read-only: mount it for writing, or {_ELSEWHERE}"
+    return f"{path} cannot be used ({error.strerror}): let uid {os.geteuid()} write there, or {_ELSEWHERE}"
 
 
 def _connect(path: Path, *, read_only: bool, timeout_s: float) -> sqlite3.Connection:
@@ -94,6 +119,11 @@ def open_writer(path: Path, *, synchronous: Synchronous = "full") -> Connection:
     return _engine(connect).connect()
 
 
+def files(path: Path) -> tuple[Path, ...]:
+    """The files that make up a database: itself, its log, and the index of that."""
+    return tuple(path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm"))
+
+
 def open_reader(path: Path) -> Connection:
     """A connection that can only read."""
 
@@ -101,6 +131,18 @@ def open_reader(path: Path) -> Connection:
         raw = _connect(path, read_only=True, timeout_s=5.0)
         raw.execute("PRAGMA query_only = ON")
         raw.execute("PRAGMA cache_size = -2048")
+        return raw
+
+    return _engine(connect).connect()
+
+
+def open_wreck(path: Path) -> Connection:
+    """A connection that can only read, and that puts up with a file of which the end is missing."""
+
+    def connect() -> sqlite3.Connection:
+        raw = _connect(path, read_only=True, timeout_s=5.0)
+        raw.execute("PRAGMA writable_schema = ON")
+        raw.execute("PRAGMA query_only = ON")
         return raw
 
     return _engine(connect).connect()

@@ -48,11 +48,7 @@ def migrate(writer: Connection, database: Path) -> Path | None:
     found = revision(writer)
     if found == HEAD:
         return None
-    if found is not None and found not in KNOWN:
-        raise DatabaseTooNew(
-            f"{database} was written by a newer honchod (schema {found}, this one knows {HEAD}): "
-            "install that version again, or start with another --state-dir"
-        )
+    refuse_newer(found, database)
     copy = None if found is None else _copy(writer, database, found)
     try:
         _upgrade(writer)
@@ -62,6 +58,15 @@ def migrate(writer: Connection, database: Path) -> Path | None:
             f"upgrading {database} from {found or 'nothing'} to {HEAD} failed ({type(error).__name__}){kept}"
         ) from error
     return copy
+
+
+def refuse_newer(found: str | None, database: Path) -> None:
+    """Raise `DatabaseTooNew` for a revision that this version does not know."""
+    if found is not None and found not in KNOWN:
+        raise DatabaseTooNew(
+            f"{database} was written by a newer honchod (schema {found}, this one knows {HEAD}): "
+            "install that version again, or start with another --state-dir"
+        )
 
 
 def _copy(writer: Connection, database: Path, found: str) -> Path:

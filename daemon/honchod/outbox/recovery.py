@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, func, or_, select, text, update
 
+from honchod.outbox import kept
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
 from honchod.outbox.writer import Tx
 
@@ -84,6 +85,8 @@ def recover(tx: Tx, *, settle_delay_ms: int, died: bool, alive: Collection[str] 
     The attempt may have landed: the lane looks before it sends, ``settle_delay_ms`` after the lease at the
     earliest. A wall clock that went back cannot make it wait longer than that from now. A lane that was in
     flight at three deaths in a row is a suspect, and is tried at doubling intervals up to an hour.
+
+    After the death of the daemon, a database that does not know what was delivered has every lane look.
     """
     rows = (
         tx.connection.execute(_HELD).all()
@@ -115,6 +118,8 @@ def recover(tx: Tx, *, settle_delay_ms: int, died: bool, alive: Collection[str] 
                 "now": tx.now_ms,
             },
         )
+    if died and kept.take_doubt(tx):
+        doubt_everything(tx, settle_delay_ms=settle_delay_ms)
     return Recovered(len(rows), suspects)
 
 

@@ -7,6 +7,7 @@ read-only connections in threads of its own.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +17,14 @@ from typing import TypeVar
 
 import structlog
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
 
 from honchod.clock import Clock
 from honchod.errors import NotFound, OutboxFull
 from honchod.identity.names import SessionName
 from honchod.outbox import (
     circuits,
+    damage,
     database,
     held,
     intake,
@@ -29,8 +32,8 @@ from honchod.outbox import (
     lanes,
     leases,
     ledger,
-    ledger,
     letters,
+    notices,
     recovery,
     retention,
     sessions,
@@ -40,14 +43,24 @@ from honchod.outbox.ballast import Ballast
 from honchod.outbox.circuits import CircuitRow
 from honchod.outbox.database import StateDir, Synchronous
 from honchod.outbox.ledger import Once
-from honchod.outbox.ledger import Once
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
-from honchod.outbox.migrate import migrate
+from honchod.outbox.notices import Salvaged
+from honchod.outbox.opening import open_database
 from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.recovery import Recovered
+from honchod.outbox.sqlite_errors import is_damage
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
-from honchod.outbox.writer import FULL_RETRY_S, WAL_LIMIT_BYTES, OnCommit, Operation, Tx, Writer, WriterStats
+from honchod.outbox.writer import (
+    FULL_RETRY_S,
+    WAL_LIMIT_BYTES,
+    OnCommit,
+    Operation,
+    Tx,
+    Writer,
+    WriterStats,
+    translate,
+)
 
 log = structlog.get_logger("honchod.outbox")
 
@@ -60,14 +73,20 @@ RESERVE_BYTES = 32 << 20
 class Outbox:
     """The queue of one state directory, which it holds exclusively from `open` to `close`."""
 
-    def __init__(self, directory: StateDir, writer: Writer, bounds: Bounds, ballast: Ballast) -> None:
+    def __init__(
+        self, directory: StateDir, writer: Writer, bounds: Bounds, ballast: Ballast, *, checked: bool
+    ) -> None:
         self.bounds = bounds
+        self.checked = checked
+        """Whether the whole file was found sound when it was opened."""
+        self._damaged = False
         self._ballast = ballast
         self._longest_wal_bytes = max(2 * WAL_LIMIT_BYTES, bounds.max_bytes // 4)
         self._directory = directory
         self._writer = writer
         self._local = threading.local()
         self._connections: list[Connection] = []
+        self._found_damage: Callable[[], None] = lambda: None
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
         self.recall = RecallStore(self._write, self._read)
 
@@ -80,46 +99,73 @@ class Outbox:
         clock: Clock,
         synchronous: Synchronous = "full",
         path: Path | None = None,
+        damaged: bool = False,
     ) -> Outbox:
         """Lock the directory, open the database, bring it up to date, start the writer.
 
         ``path`` is the database's own, where it does not stand in the state directory under its usual name.
+        A database that is found damaged, or is said to be (``damaged``), is replaced by what can be read of
+        it; the damaged one stays beside it.
 
-        Raises `StateDirBusy`, `DatabaseTooNew`, `MigrationFailed`, or `OSError`.
+        Raises a `StartRefused`.
         """
         directory = StateDir(state_dir, path)
         directory.hold()
-        connection = None
+        file = directory.database
+        ballast = Ballast(file, max_bytes=bounds.max_bytes)
         try:
-            connection = database.open_writer(directory.database, synchronous=synchronous)
-            copy = migrate(connection, directory.database)
-            if copy is not None:
-                log.info("database.migrated", copy=copy.name)
-            _bound(connection, bounds)
+            opened = open_database(
+                file, ballast, synchronous=synchronous, now_ms=clock.now_ms(), damaged=damaged
+            )
         except BaseException:
-            if connection is not None:
-                connection.close()
             directory.release()
             raise
-        ballast = Ballast(directory.database, max_bytes=bounds.max_bytes)
+        _bound(opened.connection, bounds)
         ballast.hold()
-        writer = Writer(
-            connection,
-            directory.database.with_name(directory.database.name + "-wal"),
-            now_ms=clock.now_ms,
-            ballast=ballast,
-        )
+        wal = file.with_name(f"{file.name}-wal")
+        writer = Writer(opened.connection, wal, now_ms=clock.now_ms, ballast=ballast)
         writer.start()
-        return cls(directory, writer, bounds, ballast)
+        return cls(directory, writer, bounds, ballast, checked=opened.checked)
 
     async def close(self) -> None:
         """Finish what is queued, checkpoint, close the file and let go of the directory."""
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._readers.shutdown)
+        if self._damaged:
+            # While a reader is open, SQLite does not write to the damaged file to tidy up.
+            with contextlib.suppress(DBAPIError):
+                self._connections.append(database.open_reader(self._directory.database))
+            await loop.run_in_executor(None, partial(self._writer.close, fold=False))
         for connection in self._connections:
             connection.close()
         await loop.run_in_executor(None, self._writer.close)
         self._directory.release()
+
+    def on_damage(self, call: Callable[[], None]) -> None:
+        """Tell ``call``, in whatever thread it is, when the file turns out to be damaged while it is in use.
+        It is to be opened anew then.
+        """
+
+        def found() -> None:
+            if not self._damaged:
+                self._damaged = True
+                log.critical("database.damaged")
+                call()
+
+        self._found_damage = self._writer.on_damage = found
+
+    def check(self) -> None:
+        """Look at the whole file, in a thread of its own; what comes of it is told by `on_damage`."""
+        threading.Thread(target=self._check, name="honchod-check", daemon=True).start()
+
+    def _check(self) -> None:
+        try:
+            self.checked = damage.is_sound(self._directory.database, whole=True)
+        except DBAPIError as error:
+            log.warning("database.check_failed", error=type(error.orig).__name__)
+        else:
+            if not self.checked:
+                self._found_damage()
 
     async def append(self, request: Append) -> tuple[Appended, ...]:
         """Store a request, all or nothing. On disk when it returns.
@@ -131,10 +177,6 @@ class Outbox:
     async def append_once(self, once: Once) -> Appended:
         """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
         return await self._take_in(lambda tx: ledger.append_once(tx, once, self.bounds))
-
-    async def append_once(self, once: Once) -> Appended:
-        """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
-        return await self._write(lambda tx: ledger.append_once(tx, once, self.bounds))
 
     async def lease(
         self, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = False
@@ -218,6 +260,14 @@ class Outbox:
             raise NotFound(f"there is no dead letter {letter_id}")
         return found
 
+    async def notices(self) -> list[Salvaged]:
+        """What nobody has acknowledged yet."""
+        return await self._read(notices.listed)
+
+    async def acknowledge(self) -> int:
+        """Take all notices as read. Returns how many there were."""
+        return await self._write(notices.acknowledge)
+
     async def overview(self) -> Overview:
         """Counts, lanes and sizes at one instant."""
         return await self._read(views.overview)
@@ -285,7 +335,12 @@ class Outbox:
         if reader is None:
             reader = self._local.reader = database.open_reader(self._directory.database)
             self._connections.append(reader)
-        return look(reader)
+        try:
+            return look(reader)
+        except DBAPIError as error:
+            if is_damage(error):
+                self._found_damage()
+            raise translate(error) from None
 
 
 def _bound(connection: Connection, bounds: Bounds) -> None:

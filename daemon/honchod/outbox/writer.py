@@ -26,9 +26,10 @@ import structlog
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from honchod.errors import OutboxFull
+from honchod.errors import Draining, OutboxFull
 from honchod.outbox import tally
 from honchod.outbox.ballast import Ballast
+from honchod.outbox.sqlite_errors import is_damage, is_no_room
 from honchod.outbox.states import State
 from honchod.outbox.tally import Ledger
 
@@ -99,6 +100,7 @@ class Writer:
         self._queue: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="honchod-writer", daemon=True)
         self._closed = False
+        self._fold = True
         self._wal_dirty = False
         self._wal_bound = WAL_LIMIT_BYTES
         self._commits = 0
@@ -111,6 +113,8 @@ class Writer:
         """Called in the writer thread after each commit, with its seconds, its number of operations, and how
         many events came into each state.
         """
+        self.on_damage: Callable[[], None] | None = None
+        """Called in the writer thread when SQLite finds the file damaged."""
 
     def start(self) -> None:
         """Start the thread."""
@@ -129,10 +133,11 @@ class Writer:
         self._queue.put(_Job(operation, future, vital))
         return future
 
-    def close(self) -> None:
-        """Finish what is queued, fold the WAL into the database and close the connection."""
+    def close(self, *, fold: bool = True) -> None:
+        """Finish what is queued, fold the WAL into the database (``fold``), and close the connection."""
         if not self._closed:
             self._closed = True
+            self._fold = fold
             self._queue.put(None)
             self._thread.join()
 
@@ -159,7 +164,8 @@ class Writer:
                 self._checkpoint()
             if last:
                 break
-        self._checkpoint()
+        if self._fold:
+            self._checkpoint()
         self._connection.close()
 
     def _take(self) -> tuple[list[_Job[Any]], bool]:
@@ -220,7 +226,7 @@ class Writer:
                     if not self._in_transaction():
                         raise
                     sql("ROLLBACK TO op")
-                    job.error = translate(error)
+                    job.error = self._judged(error)
                 else:
                     group.add(tx.ledger)
                 sql("RELEASE op")
@@ -233,8 +239,13 @@ class Writer:
             if len(jobs) > 1:
                 return False
             jobs[0].result = None
-            jobs[0].error = translate(error)
+            jobs[0].error = self._judged(error)
         return True
+
+    def _judged(self, error: BaseException) -> BaseException:
+        if is_damage(error) and self.on_damage is not None:
+            self.on_damage()
+        return translate(error)
 
     def _in_transaction(self) -> bool:
         raw = self._connection.connection.driver_connection
@@ -280,16 +291,6 @@ class Writer:
         self._wal_bound = self.wal_bytes() + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
 
 
-_NO_ROOM: Final = frozenset(
-    {
-        sqlite3.SQLITE_FULL,
-        # A disk quota that is used up, and a WAL index that cannot grow, look like a broken disk.
-        sqlite3.SQLITE_IOERR_WRITE,
-        sqlite3.SQLITE_IOERR_SHMSIZE,
-    }
-)
-
-
 def _show_name() -> None:
     """Name the thread for the kernel too: so ``top -H``, a debugger and a test can tell which one it is."""
     with contextlib.suppress(OSError):
@@ -297,8 +298,11 @@ def _show_name() -> None:
 
 
 def translate(error: BaseException) -> BaseException:
-    """A full disk or a reached page bound becomes `OutboxFull`; anything else stays what it is."""
-    original = error.orig if isinstance(error, DBAPIError) else error
-    if getattr(original, "sqlite_errorcode", None) in _NO_ROOM:
+    """A full disk or a reached page bound becomes `OutboxFull`, a damaged file `Draining`: it will be opened
+    anew. Anything else stays what it is.
+    """
+    if is_no_room(error):
         return OutboxFull("the disk or the database is full: nothing was stored", retry_after_s=FULL_RETRY_S)
+    if is_damage(error):
+        return Draining("the database is damaged and is opened anew", retry_after_s=FULL_RETRY_S)
     return error
