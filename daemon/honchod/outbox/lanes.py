@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import bindparam, case, func, insert, select, text, update
+from sqlalchemy.engine import Connection
 
 from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
@@ -12,6 +13,11 @@ from honchod.outbox.values import LaneKey
 from honchod.outbox.writer import Tx
 
 _LANE: Final = select(lane.c.id, lane.c.scope).where(
+    lane.c.host == bindparam("host"),
+    lane.c.workspace == bindparam("workspace"),
+    lane.c.session == bindparam("session"),
+)
+PENDING: Final = select(lane.c.pending).where(
     lane.c.host == bindparam("host"),
     lane.c.workspace == bindparam("workspace"),
     lane.c.session == bindparam("session"),
@@ -58,6 +64,12 @@ def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
     if scope is not None and row.scope != scope:
         tx.connection.execute(_SCOPE, {"lane_id": row.id, "new_scope": scope})
     return int(row.id)
+
+
+def pending(connection: Connection, key: LaneKey) -> int:
+    """How many events of a lane wait; none in one that nobody has made."""
+    place = {"host": key.host, "workspace": key.workspace, "session": key.session}
+    return connection.execute(PENDING, place).scalar() or 0
 
 
 def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int) -> None:

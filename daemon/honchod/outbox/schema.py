@@ -125,6 +125,11 @@ Index(
     sqlite_where=text("state IN ('delivered', 'discarded') AND content IS NOT NULL"),
 )
 
+_CONCLUSION: Final = "kind = 'conclusion'"
+Index("event_concluded", event.c.digest, sqlite_where=text(_CONCLUSION))
+Index("event_conclusion", event.c.message_id, sqlite_where=text(_CONCLUSION))
+Index("event_conclusion_remote", event.c.remote_id, sqlite_where=text(_CONCLUSION))
+
 attempt = Table(
     "attempt",
     metadata,

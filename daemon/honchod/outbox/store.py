@@ -24,6 +24,7 @@ from honchod.errors import NotFound, OutboxFull
 from honchod.identity.names import SessionName
 from honchod.outbox import (
     circuits,
+    conclusions,
     damage,
     database,
     held,
@@ -36,11 +37,13 @@ from honchod.outbox import (
     notices,
     recovery,
     retention,
+    search,
     sessions,
     views,
 )
 from honchod.outbox.ballast import Ballast
 from honchod.outbox.circuits import CircuitRow
+from honchod.outbox.conclusions import ConclusionRow, Erased
 from honchod.outbox.database import StateDir, Synchronous
 from honchod.outbox.ledger import Once
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
@@ -48,6 +51,7 @@ from honchod.outbox.notices import Salvaged
 from honchod.outbox.opening import open_database
 from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.recovery import Recovered
+from honchod.outbox.search import Sought, WaitingRow
 from honchod.outbox.sqlite_errors import is_damage
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
@@ -178,6 +182,36 @@ class Outbox:
         """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
         return await self._take_in(lambda tx: ledger.append_once(tx, once, self.bounds))
 
+    async def conclude(self, request: Append) -> Appended:
+        """Store a conclusion, unless the same is there. On disk when it returns. Raises as `append` does."""
+        return await self._take_in(lambda tx: conclusions.append(tx, request, self.bounds))
+
+    async def conclusions_named(
+        self, conclusion_id: str, hosts: Sequence[str], workspace: str
+    ) -> list[ConclusionRow]:
+        """The conclusions with this id, be it ours or Honcho's."""
+        return await self._read(
+            lambda reader: conclusions.named(reader, conclusion_id, hosts, workspace)
+        )
+
+    async def waiting_conclusions(
+        self, peer: str, hosts: Sequence[str], workspace: str, limit: int
+    ) -> list[WaitingRow]:
+        """The conclusions about a peer that wait, the newest first."""
+        return await self._read(lambda reader: conclusions.latest(reader, peer, hosts, workspace, limit))
+
+    async def erase_conclusions(self, ids: Sequence[int]) -> Erased:
+        """Drop conclusions, and every trace of their words (see `conclusions.erase`)."""
+        return await self._write(lambda tx: conclusions.erase(tx, ids))
+
+    async def search(self, sought: Sought) -> list[WaitingRow]:
+        """The rows that wait and share words with a query, the best first."""
+        return await self._read(lambda reader: search.found(reader, sought))
+
+    async def pending(self, key: LaneKey) -> int:
+        """How many events of a session wait."""
+        return await self._read(lambda reader: lanes.pending(reader, key))
+
     async def lease(
         self, hosts: Sequence[str], terms: LeaseTerms, *, suspects: bool = False
     ) -> Lease | NothingDue:
@@ -291,6 +325,8 @@ class Outbox:
         for step in steps:
             while await self._write(step, vital=True) == retention.STEP_ROWS:
                 pass
+        while await self._write(search.tidy, vital=True):
+            pass
 
     def writer_stats(self) -> WriterStats:
         """Commits, their times, and whether the writer is at work."""

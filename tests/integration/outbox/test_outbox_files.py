@@ -218,6 +218,8 @@ def test_the_migrations_make_the_tables_that_the_code_knows(migrated_and_declare
         row[0]
         for row in migrated.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            # The search index and its shadow tables: no table of Core can declare them.
+            " AND name <> 'waiting' AND name NOT LIKE 'waiting_%'"
         )
     }
     assert tables == {*metadata.tables, "alembic_version"}
@@ -238,7 +240,7 @@ def test_the_migrations_make_the_indexes_that_the_code_knows_predicates_included
 ) -> None:
     migrated, declared = migrated_and_declared
     assert indexes(migrated) == indexes(declared)
-    assert sum(" WHERE " in sql for sql in indexes(migrated).values()) == 9
+    assert sum(" WHERE " in sql for sql in indexes(migrated).values()) == 12
 
 
 def test_event_ids_are_never_used_twice(box: Box) -> None:

@@ -167,7 +167,7 @@ def test_a_refused_write_prunes_nothing(box: Box) -> None:
 
 def test_at_the_bound_of_bytes_a_write_is_refused(box: Box) -> None:
     box.reopen(Bounds(max_bytes=400_000))
-    big = [request("s", said("x" * 10_000, f"m{n}"), limited=False) for n in range(100)]
+    big = [request("s", said("x " * 5_000, f"m{n}"), limited=False) for n in range(100)]
     refused = [answer for answer in box.at_once(big) if isinstance(answer, OutboxFull)]
     assert 70 <= len(refused) <= 80
     kept = box.value("SELECT count(*) FROM event")
