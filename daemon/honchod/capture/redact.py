@@ -15,10 +15,11 @@ from honchod.capture.secret.commands import find_in_commands
 from honchod.capture.secret.credentials import CREDENTIALS
 from honchod.capture.secret.names import NameKind, name_kind
 from honchod.capture.secret.providers import PROVIDER_KEYS
+from honchod.capture.secret.shape import Sieve
 from honchod.capture.secret.spans import PLACEHOLDER, Haystack, Span, hide
 from honchod.capture.secret.values import Form, is_placeholder, is_secret_value
 
-_SHAPES = (*PROVIDER_KEYS, *CREDENTIALS)
+_SHAPES = Sieve((*PROVIDER_KEYS, *CREDENTIALS))
 _PASSES_MAX = 32
 _MAX_DEPTH = 64
 _TOO_DEEP = "[redacted:too_deep]"
@@ -64,8 +65,7 @@ class Redactor:
         haystack = Haystack.of(text)
         spans = [span for pattern in self._patterns for span in _custom(pattern, text)]
         spans += find_private_keys(haystack)
-        for shape in _SHAPES:
-            spans += shape.find(haystack)
+        spans += _SHAPES.find(haystack)
         spans += find_assigned(haystack)
         spans += find_in_commands(haystack)
         if self._allow:

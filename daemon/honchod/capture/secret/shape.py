@@ -1,9 +1,12 @@
-"""The two sorts of shapes that give a secret away: a prefix with its tail, and a pattern as a whole."""
+"""The two sorts of shapes that give a secret away: a prefix with its tail, and a pattern as a whole.
+
+A `Sieve` puts many of them together and passes by a text that can hold none, which is nearly every text.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,3 +90,28 @@ class Shape:
         for match in self.compiled.finditer(haystack.text):
             if self.sure is None or self.sure(match[group]):
                 yield Span(*match.span(group), self.kind)
+
+
+class Sieve:
+    """Several shapes, tried in their order, and only where the text holds a hint of one of them."""
+
+    def __init__(self, shapes: Sequence[Prefixed | Shape]) -> None:
+        self._shapes = shapes
+        dense = [hint for shape in shapes if not _looks_at_all(shape) for hint in _hints(shape)]
+        self._dense = re.compile("|".join(re.escape(hint) for hint in dense))
+        self._lowered = tuple(hint for shape in shapes if _looks_at_all(shape) for hint in _hints(shape))
+
+    def find(self, haystack: Haystack) -> Iterator[Span]:
+        """The spans of all shapes in the text."""
+        if self._dense.search(haystack.dense) or any(hint in haystack.lowered for hint in self._lowered):
+            for shape in self._shapes:
+                yield from shape.find(haystack)
+
+
+def _looks_at_all(shape: Prefixed | Shape) -> bool:
+    """Whether a shape looks for its hints in the whole text and in any case, not in its long words alone."""
+    return isinstance(shape, Prefixed) and shape.folded
+
+
+def _hints(shape: Prefixed | Shape) -> tuple[str, ...]:
+    return shape.prefixes if isinstance(shape, Prefixed) else shape.hints
