@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
-from collections.abc import Awaitable
+import shutil
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -61,27 +61,29 @@ class WatchedOutbox(Outbox):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.at_work = 0
+        self._at_work: set[asyncio.Future[Any]] = set()
         self.dead = False
         self.full = False
 
-    async def _write(self, operation: Operation[T]) -> T:
-        if self.full and not self.dead:
-            raise OutboxFull("the disk is full: nothing was stored")
-        return await self._watched(super()._write(operation))
-
-    async def _read(self, look: Any) -> Any:
-        return await self._watched(super()._read(look))
-
-    async def _watched(self, work: Awaitable[T]) -> T:
+    async def _write(self, operation: Operation[T], *, vital: bool = False) -> T:
         if self.dead:
-            cast("Any", work).close()
             raise asyncio.CancelledError
-        self.at_work += 1
-        try:
-            return await work
-        finally:
-            self.at_work -= 1
+        if self.full:
+            raise OutboxFull("the disk is full: nothing was stored")
+        return await self._watched(self._writer.submit(operation, vital=vital))
+
+    async def _read(self, look: Callable[[Connection], T]) -> T:
+        loop = asyncio.get_running_loop()
+        return await self._watched(loop.run_in_executor(self._readers, self._look, look))
+
+    def is_busy(self) -> bool:
+        """Whether an answer is on its way from a thread."""
+        return any(not answer.done() for answer in self._at_work)
+
+    async def _watched(self, answer: asyncio.Future[T]) -> T:
+        self._at_work.add(answer)
+        answer.add_done_callback(self._at_work.discard)
+        return await answer
 
 
 class World:
@@ -113,7 +115,7 @@ class World:
             "WatchedOutbox",
             WatchedOutbox.open(self.directory, bounds=self.bounds, clock=self.clock, synchronous="normal"),
         )
-        self.loop.stand_still_while(lambda: self.outbox.at_work > 0)
+        self.loop.stand_still_while(self.outbox.is_busy)
         self.pool = ScriptedPool(self.remote)
         self.worker = Worker(
             self.outbox, cast("GatewayPool", self.pool), self.settings, clock=self.clock, random=self.random
@@ -139,7 +141,7 @@ class World:
 
         async def live() -> None:
             await asyncio.sleep(seconds)
-            while self.outbox.at_work:  # noqa: ASYNC110  the threads' answers come through the loop
+            while self.outbox.is_busy():  # noqa: ASYNC110  the threads' answers come through the loop
                 await asyncio.sleep(0)
 
         self.do(live())
@@ -165,14 +167,21 @@ class World:
         return answer
 
     def crash(self) -> None:
-        """Die without a word: only the lock goes. What went out may still land."""
+        """Die without a word. What is on the disk stays; what went out may still land."""
         self.outbox.dead = True
         self._end_tasks()
         self._left_behind.append(self.outbox)
-        fd = self.outbox._directory._fd
-        assert fd is not None
-        os.close(fd)
-        self.outbox._directory._fd = None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        after = self.directory.with_name(f"after death {len(self._left_behind)}")
+        after.mkdir(mode=0o700)
+        # The WAL first: what moves from it into the database meanwhile is then in both.
+        for suffix in ("-wal", ""):
+            source = self.directory / f"{database.FILE_NAME}{suffix}"
+            if source.exists():
+                shutil.copy(source, after)
+        self.directory = after
 
     def stop(self, timeout_s: float = 20.0) -> None:
         """End as on SIGTERM."""
@@ -183,7 +192,7 @@ class World:
 
         self.do(end())
         self._end_tasks()
-        self.loop.stand_still_while(lambda: True)
+        self.loop.be_real()
         self.do(self.outbox.close())
         self.outbox.dead = True
 
@@ -244,7 +253,7 @@ class World:
         for task in self.remote.landing:
             task.cancel()
         self.do(asyncio.sleep(0.0))
-        self.loop.stand_still_while(lambda: True)
+        self.loop.be_real()
         for outbox in self._left_behind:
             self.do(outbox.close())
         self.do(self.loop.shutdown_default_executor())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
+import shutil
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,6 +79,17 @@ def said(
 
 def request(session: str, *events: NewEvent, host: str = "h", uid: int = 1000, **more: Any) -> Append:
     return Append(LaneKey(host, "w", session), events, uid, **more)
+
+
+def on_the_disk(directory: Path, target: Path) -> Path:
+    """A copy of the database as it stands on the disk, with what is only in its WAL. Returns ``target``."""
+    target.mkdir(mode=0o700)
+    # The WAL first: what moves from it into the database meanwhile is then in both.
+    for suffix in ("-wal", ""):
+        source = directory / f"{database.FILE_NAME}{suffix}"
+        if source.exists():
+            shutil.copy(source, target)
+    return target
 
 
 class Box:
@@ -191,12 +202,11 @@ class Box:
         return self.rows("SELECT * FROM lane WHERE session = ?", session)[0]
 
     def crash(self) -> None:
-        """Leave everything as a killed process would: only the lock goes. Then open anew."""
+        """Open what a killed process would leave on the disk, and let the old one be."""
         self._left_behind.append(self.outbox)
-        fd = self.outbox._directory._fd
-        assert fd is not None
-        os.close(fd)
-        self.outbox._directory._fd = None
+        self.close_reader()
+        after = self.directory.with_name(f"after crash {len(self._left_behind)}")
+        self.directory = on_the_disk(self.directory, after)
         self.outbox = Outbox.open(self.directory, bounds=self.bounds, clock=self.clock)
 
     def reopen(self, bounds: Bounds | None = None) -> None:
