@@ -116,6 +116,7 @@ class Prefetcher:
         if reasoning.context_due(row.turns, row.context_turn, host.recall.context_cadence):
             self._turns.asked_context(lane)
             await self._context(place, route, None)
+            row = self._turns.of(lane)
         if reasoning.dialectic_due(
             row.turns, row.dialectic_turn, host.dialectic.cadence, empty=row.dialectic_empty
         ):
