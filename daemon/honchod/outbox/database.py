@@ -124,6 +124,13 @@ def files(path: Path) -> tuple[Path, ...]:
     return tuple(path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm"))
 
 
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection under one of Core's."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
 def open_reader(path: Path) -> Connection:
     """A connection that can only read."""
 

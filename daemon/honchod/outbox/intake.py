@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import bindparam, insert, select
+import msgspec
+from sqlalchemy import bindparam, func, insert, select
 
 from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.ids import uuid7
 from honchod.outbox import held, lanes, retention, tally
+from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
 from honchod.outbox.values import Append, Appended, Bounds, NewEvent
@@ -18,10 +20,32 @@ FULL_RETRY_S: Final = 5.0
 ROW_OVERHEAD_BYTES: Final = 400
 """What a row costs beside its content: columns, and its places in the indexes."""
 
+_asked = func.json_each(bindparam("ids")).table_valued("value")
 _KNOWN: Final = select(event.c.message_id, event.c.digest, event.c.parts).where(
-    event.c.lane_id == bindparam("lane_id"), event.c.message_id.in_(bindparam("ids", expanding=True))
+    event.c.lane_id == bindparam("lane_id"), event.c.message_id.in_(select(_asked.c.value))
 )
-_NEW_EVENT: Final = insert(event)
+"""Which of some ids (a JSON array) a lane knows."""
+_FIND_KNOWN: Final = Compiled(_KNOWN)
+_COLUMNS: Final = (
+    "lane_id",
+    "message_id",
+    "part",
+    "parts",
+    "honchod_id",
+    "kind",
+    "peer",
+    "role",
+    "author",
+    "content",
+    "metadata",
+    "created_at",
+    "queued_at",
+    "size",
+    "digest",
+    "state",
+    "uid",
+)
+_NEW_EVENT: Final = Compiled(insert(event).values({name: bindparam(name) for name in _COLUMNS}))
 _FIRST_PART: Final = select(event.c.id).where(
     event.c.lane_id == bindparam("lane_id"), event.c.message_id == bindparam("message_id"), event.c.part == 0
 )
@@ -39,7 +63,7 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
     if rows:
         size = sum(row["size"] for row in rows)
         _make_room(tx, request, bounds, len(rows), size)
-        tx.connection.execute(_NEW_EVENT, rows)
+        _NEW_EVENT.run_each(tx.driver, rows)
         _due(tx, lane_id, request, rows)
         place = (request.lane.host, request.lane.workspace)
         tx.ledger.move(place, None, State.QUEUED, rows=len(rows))
@@ -64,8 +88,9 @@ def _dedupe(tx: Tx, lane_id: int, events: tuple[NewEvent, ...]) -> tuple[list[Ap
     asked = [new.message_id for new in events if not new.fresh_id]
     known: dict[str, tuple[bytes, int]] = {}
     if asked:
-        for row in tx.connection.execute(_KNOWN, {"lane_id": lane_id, "ids": asked}):
-            known[row.message_id] = (row.digest, row.parts)
+        ids = msgspec.json.encode(asked).decode()
+        for message_id, digest, parts in _FIND_KNOWN.run(tx.driver, {"lane_id": lane_id, "ids": ids}):
+            known[message_id] = (digest, parts)
     results, fresh = [], []
     for new in events:
         digest, parts = known.get(new.message_id, (None, len(new.pieces)))
@@ -106,8 +131,8 @@ def _rows(tx: Tx, lane_id: int, new: NewEvent, uid: int) -> list[dict[str, Any]]
 def _make_room(tx: Tx, request: Append, bounds: Bounds, rows: int, size: int) -> None:
     """Refuse, or prune terminal rows until the request fits."""
     if request.limited:
-        held_rows, held_bytes = tally.share_of(tx.connection, request.uid)
-        before = tx.group.share.get(request.uid)
+        held_rows, held_bytes = tally.share_of(tx.driver, request.uid)
+        before = tx.group.ledger.share.get(request.uid)
         if before is not None:
             held_rows, held_bytes = held_rows + before["rows"], held_bytes + before["bytes"]
         if (
@@ -119,8 +144,7 @@ def _make_room(tx: Tx, request: Append, bounds: Bounds, rows: int, size: int) ->
                 retry_after_s=FULL_RETRY_S,
             )
     needed = size + rows * ROW_OVERHEAD_BYTES
-    over_rows = retention.held_rows(tx) + rows - bounds.max_rows
-    over_bytes = retention.used_bytes(tx) + needed - bounds.max_bytes
+    over_rows, over_bytes = retention.over(tx, bounds, rows=rows, size=needed)
     if over_rows > 0 or over_bytes > 0:
         freed = retention.prune(tx, rows=over_rows, size=over_bytes)
         if not freed:
@@ -128,3 +152,4 @@ def _make_room(tx: Tx, request: Append, bounds: Bounds, rows: int, size: int) ->
                 "the outbox has reached its bound of rows or bytes: nothing was stored",
                 retry_after_s=FULL_RETRY_S,
             )
+    tx.ledger.room += needed

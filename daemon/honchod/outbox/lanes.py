@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import bindparam, case, func, insert, select, text, update
 from sqlalchemy.engine import Connection
 
+from honchod.outbox.compiled import Compiled
 from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
 from honchod.outbox.values import LaneKey
@@ -23,6 +24,7 @@ PENDING: Final = select(lane.c.pending).where(
     lane.c.session == bindparam("session"),
 )
 _NEW_LANE: Final = insert(lane).returning(lane.c.id)
+_FIND: Final = Compiled(_LANE)
 _SCOPE: Final = update(lane).where(lane.c.id == bindparam("lane_id")).values(scope=bindparam("new_scope"))
 _GROW: Final = (
     update(lane)
@@ -33,6 +35,7 @@ _GROW: Final = (
         held_from=None,
     )
 )
+_MORE: Final = Compiled(_GROW)
 _SHRINK: Final = (
     update(lane)
     .where(lane.c.id == bindparam("lane_id"))
@@ -58,12 +61,13 @@ _WAKE_ONE: Final = _WAKE.where(
 def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
     """The lane's row, made when there is none. A new scope replaces the one it had."""
     place = {"host": key.host, "workspace": key.workspace, "session": key.session}
-    row = tx.connection.execute(_LANE, place).first()
-    if row is None:
+    found = _FIND.run(tx.driver, place).fetchone()
+    if found is None:
         return int(tx.connection.execute(_NEW_LANE, {**place, "scope": scope}).scalar_one())
-    if scope is not None and row.scope != scope:
-        tx.connection.execute(_SCOPE, {"lane_id": row.id, "new_scope": scope})
-    return int(row.id)
+    lane_id, had = found
+    if scope is not None and had != scope:
+        tx.connection.execute(_SCOPE, {"lane_id": lane_id, "new_scope": scope})
+    return int(lane_id)
 
 
 def pending(connection: Connection, key: LaneKey) -> int:
@@ -77,7 +81,7 @@ def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int) -> None:
     held is due with them.
     """
     due = tx.now_ms + due_in_ms
-    tx.connection.execute(_GROW, {"lane_id": lane_id, "rows": rows, "due": due})
+    _MORE.run(tx.driver, {"lane_id": lane_id, "rows": rows, "due": due})
 
 
 def shrink(tx: Tx, lane_id: int, rows: int) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from sqlalchemy import Row, bindparam, case, delete, func, select, text, update
 from sqlalchemy.engine import Connection
 
-from honchod.outbox import lanes, tally
+from honchod.outbox import extent, lanes
+from honchod.outbox.extent import Extent
 from honchod.outbox.held import HELD_MS
 from honchod.outbox.schema import event, lane
 from honchod.outbox.states import State
@@ -76,18 +77,20 @@ _CLAMP_LOOK: Final = (
 )
 
 
-def held_rows(tx: Tx) -> int:
-    """All rows that are held, those of this group's operations included."""
-    rows = tally.totals(tx.connection).rows
-    states = [state.value for state in State]
-    for ledger in (tx.group, tx.ledger):
-        rows += sum(counter[state] for counter in ledger.tally.values() for state in states)
-    return rows
+def over(tx: Tx, bounds: Bounds, *, rows: int, size: int) -> tuple[int, int]:
+    """By how many rows and bytes so much more would go beyond the bounds; not positive where it fits.
 
-
-def used_bytes(tx: Tx) -> int:
-    """Bytes of the database that are in use (free pages are not)."""
-    return database_bytes(tx.connection)
+    What the operations before in the group brought counts as much as they said that it may take.
+    """
+    group = tx.group
+    before = group.extent
+    room = group.ledger.room + tx.ledger.room
+    if before is None:
+        now = extent.measured(tx.driver)
+        before = group.extent = Extent(now.rows, now.bytes - room)
+    held = before.rows + group.ledger.rows + tx.ledger.rows
+    used = before.bytes + room
+    return held + rows - bounds.max_rows, used + size - bounds.max_bytes
 
 
 def database_bytes(connection: Connection) -> int:
@@ -102,13 +105,14 @@ def prune(tx: Tx, *, rows: int, size: int) -> bool:
 
     Nothing that waits and no dead letter is ever touched.
     """
-    target = used_bytes(tx) - size
-    while rows > 0 or (size > 0 and used_bytes(tx) > target):
+    target = extent.measured(tx.driver).bytes - size
+    while rows > 0 or (size > 0 and extent.measured(tx.driver).bytes > target):
         found = tx.connection.execute(_OLDEST_ENDED, {"rows": max(rows, MIN_PRUNE_ROWS)}).all()
         if not found:
             return False
         _delete(tx, found)
         rows -= len(found)
+    tx.group.extent = None
     return True
 
 

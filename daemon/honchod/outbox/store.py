@@ -190,9 +190,7 @@ class Outbox:
         self, conclusion_id: str, hosts: Sequence[str], workspace: str
     ) -> list[ConclusionRow]:
         """The conclusions with this id, be it ours or Honcho's."""
-        return await self._read(
-            lambda reader: conclusions.named(reader, conclusion_id, hosts, workspace)
-        )
+        return await self._read(lambda reader: conclusions.named(reader, conclusion_id, hosts, workspace))
 
     async def waiting_conclusions(
         self, peer: str, hosts: Sequence[str], workspace: str, limit: int

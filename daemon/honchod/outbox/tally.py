@@ -6,7 +6,8 @@ savepoint is released, and writes the sum once per commit. A rolled-back operati
 
 from __future__ import annotations
 
-from collections import Counter
+import sqlite3
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,29 +15,47 @@ from sqlalchemy import bindparam, case, func, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
 
+from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import event, lane, share, tally
 from honchod.outbox.states import State
 from honchod.outbox.values import Counts
 
 FIELDS: Final = ("queued", "delivered", "dead", "discarded", "bytes", "delivered_ever")
+_STATES: Final = tuple(state.value for state in State)
+
+Differences = defaultdict[str, int]
+
+
+def _by_place() -> defaultdict[tuple[str, str], Differences]:
+    return defaultdict(_zeros)
+
+
+def _by_uid() -> defaultdict[int, Differences]:
+    return defaultdict(_zeros)
+
+
+def _zeros() -> Differences:
+    return defaultdict(int)
 
 
 @dataclass(slots=True)
 class Ledger:
     """Differences: per host and workspace, and per uid (rows and bytes that wait to be delivered).
 
+    ``room`` is what new rows may take of the database, in bytes: no more than a bound, unlike the counters.
     ``entered`` counts the events that came into each state, whatever left it meanwhile.
     """
 
-    tally: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
-    share: dict[int, Counter[str]] = field(default_factory=dict)
+    tally: defaultdict[tuple[str, str], Differences] = field(default_factory=_by_place)
+    share: defaultdict[int, Differences] = field(default_factory=_by_uid)
+    room: int = 0
     entered: Counter[State] = field(default_factory=Counter)
 
     def move(
         self, place: tuple[str, str], source: State | None, target: State | None, *, rows: int = 1
     ) -> None:
         """``rows`` events of ``place`` went from one state to another (None: not there)."""
-        counter = self.tally.setdefault(place, Counter())
+        counter = self.tally[place]
         if source is not None:
             counter[source.value] -= rows
         if target is not None:
@@ -47,21 +66,33 @@ class Ledger:
 
     def hold(self, place: tuple[str, str], size: int) -> None:
         """``size`` more bytes of content are held (fewer, when negative)."""
-        self.tally.setdefault(place, Counter())["bytes"] += size
+        self.tally[place]["bytes"] += size
 
     def charge(self, uid: int, rows: int, size: int) -> None:
         """``rows`` more events of this uid, ``size`` bytes, wait to be delivered (fewer, when negative)."""
-        counter = self.share.setdefault(uid, Counter())
+        counter = self.share[uid]
         counter["rows"] += rows
         counter["bytes"] += size
 
     def add(self, other: Ledger) -> None:
         """Take over what another ledger collected."""
         for place, counter in other.tally.items():
-            self.tally.setdefault(place, Counter()).update(counter)
+            _add(self.tally[place], counter)
         for uid, counter in other.share.items():
-            self.share.setdefault(uid, Counter()).update(counter)
-        self.entered.update(other.entered)
+            _add(self.share[uid], counter)
+        self.room += other.room
+        for state, rows in other.entered.items():
+            self.entered[state] += rows
+
+    @property
+    def rows(self) -> int:
+        """How many more rows are held."""
+        return sum(counter[state] for counter in self.tally.values() for state in _STATES)
+
+
+def _add(sums: Differences, more: Differences) -> None:
+    for name, difference in more.items():
+        sums[name] += difference
 
 
 _tally_insert = insert(tally).values({name: bindparam(name) for name in ("host", "workspace", *FIELDS)})
@@ -77,6 +108,11 @@ _SHARE = _share_insert.on_conflict_do_update(
 _TOTALS = select(*(func.coalesce(func.sum(tally.c[name]), 0).label(name) for name in FIELDS))
 _BY_PLACE = select(tally.c.host, tally.c.workspace, *(tally.c[name] for name in FIELDS))
 _SHARE_OF = select(share.c.rows, share.c.bytes).where(share.c.uid == bindparam("uid"))
+_WRITE_TALLY: Final = Compiled(_TALLY)
+_WRITE_SHARE: Final = Compiled(_SHARE)
+_READ_SHARE: Final = Compiled(_SHARE_OF)
+ROWS: Final = Compiled(select(func.coalesce(func.sum(sum(tally.c[name] for name in _STATES)), 0)))
+"""All rows that are held."""
 _RECOUNT = (
     select(
         lane.c.host,
@@ -90,22 +126,24 @@ _RECOUNT = (
 )
 
 
-def flush(connection: Connection, ledger: Ledger) -> None:
+def flush(driver: sqlite3.Connection, ledger: Ledger) -> None:
     """Write a ledger's differences to the counters."""
-    rows = [
-        {"host": host, "workspace": workspace, **{name: counter[name] for name in FIELDS}}
-        for (host, workspace), counter in ledger.tally.items()
-        if any(counter.values())
-    ]
-    if rows:
-        connection.execute(_TALLY, rows)
-    shares = [
-        {"uid": uid, "rows": counter["rows"], "bytes": counter["bytes"]}
-        for uid, counter in ledger.share.items()
-        if any(counter.values())
-    ]
-    if shares:
-        connection.execute(_SHARE, shares)
+    _WRITE_TALLY.run_each(
+        driver,
+        [
+            {"host": host, "workspace": workspace, **{name: counter[name] for name in FIELDS}}
+            for (host, workspace), counter in ledger.tally.items()
+            if any(counter.values())
+        ],
+    )
+    _WRITE_SHARE.run_each(
+        driver,
+        [
+            {"uid": uid, "rows": counter["rows"], "bytes": counter["bytes"]}
+            for uid, counter in ledger.share.items()
+            if any(counter.values())
+        ],
+    )
 
 
 def totals(connection: Connection) -> Counts:
@@ -114,9 +152,9 @@ def totals(connection: Connection) -> Counts:
     return Counts(*row)
 
 
-def share_of(connection: Connection, uid: int) -> tuple[int, int]:
+def share_of(driver: sqlite3.Connection, uid: int) -> tuple[int, int]:
     """Rows and bytes of this uid that wait to be delivered."""
-    row = connection.execute(_SHARE_OF, {"uid": uid}).first()
+    row = _READ_SHARE.run(driver, {"uid": uid}).fetchone()
     return (row[0], row[1]) if row else (0, 0)
 
 

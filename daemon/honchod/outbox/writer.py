@@ -1,9 +1,10 @@
 """The writer: one thread, one connection, everything that changes the database.
 
 It takes all that is queued, runs it in one ``BEGIN IMMEDIATE`` transaction, commits once, then resolves the
-waiting futures: group commit, with no artificial delay. Each operation runs under a savepoint of its own, so
-one that fails cannot fail its neighbours. When the transaction itself is lost (a full disk), the group is
-run again one operation at a time, so that each gets its own answer.
+waiting futures: group commit, with no artificial delay. Each operation of a group runs under a savepoint of
+its own, so one that fails cannot fail its neighbours; one that is alone in its group is its transaction. When
+the transaction itself is lost (a full disk), the group is run again one operation at a time, so that each
+gets its own answer.
 
 Checkpoints are the writer's too: when it is idle, or when the WAL has grown past its bound.
 """
@@ -27,8 +28,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from honchod.errors import Draining, OutboxFull
-from honchod.outbox import tally
+from honchod.outbox import database, tally
 from honchod.outbox.ballast import Ballast
+from honchod.outbox.extent import Extent
 from honchod.outbox.sqlite_errors import is_damage, is_no_room
 from honchod.outbox.states import State
 from honchod.outbox.tally import Ledger
@@ -44,16 +46,28 @@ FULL_RETRY_S: Final = 5.0
 
 
 @dataclass(slots=True)
+class Group:
+    """What the operations of one transaction share.
+
+    ``ledger`` holds what those that are done have changed: it is not in the counters yet. ``extent`` is how
+    full the database was before; None until somebody asked.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    extent: Extent | None = None
+
+
+@dataclass(slots=True)
 class Tx:
     """What an operation works with: the connection, the time of its group, and its own ledger.
 
-    ``group`` holds what the operations before it in the same transaction changed: it is not in the counters
-    yet.
+    ``driver`` is the same connection without Core, for compiled statements.
     """
 
     connection: Connection
+    driver: sqlite3.Connection
     now_ms: int
-    group: Ledger
+    group: Group
     ledger: Ledger = field(default_factory=Ledger)
 
 
@@ -94,6 +108,7 @@ class Writer:
         self, connection: Connection, wal: Path, *, now_ms: Callable[[], int], ballast: Ballast
     ) -> None:
         self._connection = connection
+        self._driver = database.driver_of(connection)
         self._wal = wal
         self._now_ms = now_ms
         self._ballast = ballast
@@ -210,46 +225,51 @@ class Writer:
 
     def _transaction(self, jobs: list[_Job[Any]]) -> bool:
         """Run the jobs in one transaction. False when it was lost and each must be tried by itself."""
-        sql = self._connection.exec_driver_sql
+        sql = self._driver.execute
         now_ms = self._now_ms()
-        group = Ledger()
+        group = Group()
+        alone = len(jobs) == 1
         for job in jobs:
             job.result = job.error = None
         try:
             sql("BEGIN IMMEDIATE")
             for job in jobs:
-                tx = Tx(self._connection, now_ms, group)
-                sql("SAVEPOINT op")
-                try:
+                tx = Tx(self._connection, self._driver, now_ms, group)
+                if alone:
                     job.result = job.operation(tx)
-                except Exception as error:
-                    if not self._in_transaction():
-                        raise
-                    sql("ROLLBACK TO op")
-                    job.error = self._judged(error)
                 else:
-                    group.add(tx.ledger)
-                sql("RELEASE op")
-            tally.flush(self._connection, group)
+                    self._guarded(job, tx)
+                group.ledger.add(tx.ledger)
+            tally.flush(self._driver, group.ledger)
             sql("COMMIT")
-            self._entered.update(group.entered)
+            self._entered.update(group.ledger.entered)
         except Exception as error:
-            if self._in_transaction():
+            if self._driver.in_transaction:
                 sql("ROLLBACK")
-            if len(jobs) > 1:
+            if not alone:
                 return False
             jobs[0].result = None
             jobs[0].error = self._judged(error)
         return True
 
+    def _guarded(self, job: _Job[Any], tx: Tx) -> None:
+        """Run a job under a savepoint: when it fails, nothing of it is left, in the ledger neither."""
+        sql = self._driver.execute
+        sql("SAVEPOINT op")
+        try:
+            job.result = job.operation(tx)
+        except Exception as error:
+            if not self._driver.in_transaction:
+                raise
+            sql("ROLLBACK TO op")
+            tx.ledger = Ledger()
+            job.error = self._judged(error)
+        sql("RELEASE op")
+
     def _judged(self, error: BaseException) -> BaseException:
         if is_damage(error) and self.on_damage is not None:
             self.on_damage()
         return translate(error)
-
-    def _in_transaction(self) -> bool:
-        raw = self._connection.connection.driver_connection
-        return isinstance(raw, sqlite3.Connection) and raw.in_transaction
 
     def _resolve(self, jobs: list[_Job[Any]]) -> None:
         loop = jobs[0].future.get_loop()

@@ -174,7 +174,7 @@ def test_at_the_bound_of_bytes_a_write_is_refused(box: Box) -> None:
     assert 20 <= kept <= 30
     while box.lane("s").pending:
         box.deliver(box.lease())
-    box(box.outbox.append(request("t", said("x" * 10_000, "one more"), limited=False)))
+    box(box.outbox.append(request("t", said("x" * 20_000, "one more"), limited=False)))
     assert box.value("SELECT count(*) FROM event") < kept
 
 

@@ -60,7 +60,7 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
     "forgetting old attempts": (endings._OLD_ATTEMPTS, {"of": 1}, "attempt_event (event_id=?)"),
     "known ids": (
         intake._KNOWN,
-        {"lane_id": 1, "ids": ["a", "b"]},
+        {"lane_id": 1, "ids": '["a", "b"]'},
         "sqlite_autoindex_event_1 (lane_id=? AND message_id=?)",
     ),
     "the lane of a session": (
