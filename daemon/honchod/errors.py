@@ -16,6 +16,8 @@
     │   ├── UnknownHost          422 unknown_host
     │   ├── NoIdentity           422 no_identity
     │   ├── RedactionFailed      422 redaction_failed
+    │   ├── HonchoRefused        502 honcho_refused
+    │   ├── HonchoAway           503 honcho_away
     │   ├── QuotaUsedUp          429 quota
     │   ├── Draining             503 draining
     │   ├── Busy                 503 busy
@@ -160,6 +162,22 @@ class RedactionFailed(Problem):
     title = "Redaction failed"
 
 
+class HonchoRefused(Problem):
+    """Honcho will not do this, and trying again does not help until something is mended."""
+
+    status = 502
+    code = "honcho_refused"
+    title = "Honcho refused"
+
+
+class HonchoAway(Problem):
+    """Honcho cannot be asked now; trying again later helps."""
+
+    status = 503
+    code = "honcho_away"
+    title = "Honcho is away"
+
+
 class QuotaUsedUp(Problem):
     """The share of the queue that this uid may fill is used up."""
 
@@ -241,6 +259,8 @@ class CallReason(Enum):
     """The connection broke after the request may have gone out."""
     NOT_HONCHO = "not_honcho"
     """A 2xx that is not Honcho's answer: a captive portal's page, a wrong shape."""
+    EMPTY = "empty"
+    """A stream that said nothing: so Honcho answers when its model is down."""
     LOCAL = "local"
     """Refused on this side before anything was sent (characters no request can carry)."""
 

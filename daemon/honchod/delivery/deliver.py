@@ -6,7 +6,7 @@ It touches neither the database nor the circuit: it returns a `Result`, and the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
@@ -17,11 +17,12 @@ from honchod.delivery.charges import charge
 from honchod.delivery.outcome import Outcome, Step, Verdict, judge
 from honchod.delivery.reconcile import reconcile
 from honchod.delivery.retry import Policy, backoff_s
-from honchod.delivery.routes import Route, members
+from honchod.delivery.routes import Route, members, speaking
 from honchod.errors import CallFailed
-from honchod.gateway.values import OWN_ID, Outgoing
+from honchod.gateway.values import OWN_ID, Outgoing, Sight
 from honchod.outbox.values import (
     FILE_NAME,
+    OBSERVER,
     AttemptMade,
     Bisect,
     Delivered,
@@ -135,14 +136,22 @@ class Delivery:
 
     async def _look(self) -> Sequence[LeasedEvent]:
         await self._until_lookable()
-        ids = [event.honchod_id for event in self._lease.events]
-        known = reconcile(self._lease.events, await self._gateway.find(self._lease.lane.session, ids))
+        known = reconcile(self._lease.events, await self._find(self._lease.events))
         progress = self._progress
         progress.looked = progress.healthy = True
         progress.delivered.extend(known.there)
         progress.reconciled = len(known.there)
         progress.order_gap = known.order_gap
         return known.missing
+
+    async def _find(self, batch: Sequence[LeasedEvent]) -> Mapping[str, str]:
+        """What of the batch Honcho has: our ids to Honcho's."""
+        session = self._lease.lane.session
+        if batch[0].kind is not Kind.CONCLUSION:
+            return await self._gateway.find(session, [event.honchod_id for event in batch])
+        (event,) = batch
+        remote_id = await self._gateway.conclusions.find(_sight(event), session, event.content)
+        return {} if remote_id is None else {event.honchod_id: remote_id}
 
     async def _until_lookable(self) -> None:
         """The wall clock made the lane due; it may have jumped, the monotonic one has not."""
@@ -155,7 +164,11 @@ class Delivery:
             before = None
         joined = () if before is None else before.peers
         scope = self._lease.scope
-        if before is not None and before.scope == scope and all(event.peer in joined for event in batch):
+        if (
+            before is not None
+            and before.scope == scope
+            and all(event.peer in joined for event in speaking(batch))
+        ):
             return
         self._progress.prepared = None
         wanted = members(self._route.host, batch, joined)
@@ -191,8 +204,11 @@ class Delivery:
         progress.bisect = bisect.passed(progress.bisect, batch)
 
     async def _hand_over(self, batch: Sequence[LeasedEvent]) -> Sequence[str]:
-        """Store a batch, or the one file that a batch of files holds. Returns Honcho's id of each event."""
+        """Store a batch of messages, or the one file or conclusion. Returns Honcho's id of each event."""
         session = self._lease.lane.session
+        if batch[0].kind is Kind.CONCLUSION:
+            (event,) = batch
+            return [await self._gateway.conclusions.conclude(_sight(event), session, event.content)]
         outgoing = [_outgoing(event) for event in batch]
         if batch[0].kind is not Kind.FILE:
             return await self._gateway.send(session, outgoing)
@@ -308,6 +324,11 @@ class Delivery:
             status=verdict.status,
             ms=int((self._clock.monotonic_s() - self._progress.sent_at_s) * 1000),
         )
+
+
+def _sight(event: LeasedEvent) -> Sight:
+    """Who concludes, of whom."""
+    return Sight(str(event.metadata.get(OBSERVER, event.peer)), event.peer)
 
 
 def _outgoing(event: LeasedEvent) -> Outgoing:

@@ -78,7 +78,8 @@ def judge(failure: CallFailed, step: Step, *, now_ms: int) -> Verdict:
         return Verdict(Outcome.UNREACHABLE, code, None, answered=False)
     if failure.reason is CallReason.LOCAL:
         return Verdict(Outcome.REJECTED if sending else Outcome.MISDIRECTED, code, None)
-    return Verdict(Outcome.UNKNOWN, code, failure.status or None, landed=sending, answered=False)
+    answered = failure.reason is CallReason.EMPTY
+    return Verdict(Outcome.UNKNOWN, code, failure.status or None, landed=sending, answered=answered)
 
 
 def _judge_status(failure: CallFailed, sending: bool, now_ms: int) -> Verdict:

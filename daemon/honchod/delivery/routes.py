@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from honchod.gateway.values import Endpoint, Member
 from honchod.identity.host import Destination, Host
 from honchod.identity.peers import flags_for
-from honchod.outbox.values import LeasedEvent
+from honchod.outbox.values import Kind, LeasedEvent
 
 OBSERVERS_MAX = 10
 """Honcho's bound on peers with ``observe_others`` in one session; one more and it refuses the session."""
@@ -44,6 +44,11 @@ def _name(target: Destination, salt: bytes) -> str:
     return hmac.new(salt, f"{target.url}\0{key}".encode(), hashlib.sha256).hexdigest()[:16]
 
 
+def speaking(batch: Iterable[LeasedEvent]) -> Iterable[LeasedEvent]:
+    """The events whose peer speaks in the session: a conclusion is about a peer, who need not be there."""
+    return (event for event in batch if event.kind is not Kind.CONCLUSION)
+
+
 def members(host: Host, batch: Iterable[LeasedEvent], joined: tuple[str, ...]) -> tuple[Member, ...]:
     """Who must be in the session before this batch: those who are in it, those who speak, and the AI peer.
 
@@ -51,7 +56,7 @@ def members(host: Host, batch: Iterable[LeasedEvent], joined: tuple[str, ...]) -
     for the assistant. In the order of joining; past Honcho's bound on observers, later ones are observed
     only.
     """
-    speakers = {event.peer: event.role for event in batch}
+    speakers = {event.peer: event.role for event in speaking(batch)}
     listening = () if "assistant" in speakers.values() else (host.peers.ai,)
     chosen: list[Member] = []
     observers = 0

@@ -19,6 +19,9 @@ from honcho.pagination import AsyncPage
 from honcho.session import Session
 
 from honchod.errors import CallFailed, CallReason
+from honchod.gateway.conclusions import Conclusions
+from honchod.gateway.dialogue import Dialogue
+from honchod.gateway.excerpts import Excerpts
 from honchod.gateway.failures import translate
 from honchod.gateway.memory import Memory
 from honchod.gateway.sdk import Client, Seen, watch
@@ -47,6 +50,9 @@ class Gateway:
         self._client = Client(endpoint, timeout_s=timeout_s, before=before)
         self.requests = 0
         self.memory = Memory(self._client.honcho, self._call)
+        self.conclusions = Conclusions(self._client.honcho, self._call)
+        self.excerpts = Excerpts(self._client.honcho, self._call)
+        self.dialogue = Dialogue(self._client.honcho)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -81,6 +81,24 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
+class Concluded:
+    """A conclusion as Honcho has it."""
+
+    id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message as Honcho has it."""
+
+    id: str
+    peer: str
+    session: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class QueueState:
     """A session's derivation queue, in pieces of work. What failed counts as completed."""
 

@@ -10,6 +10,9 @@ from typing import Any, Final
 FILE_NAME: Final = "honchod_file"
 """The metadata key under which an event of kind ``file`` has the name of its file."""
 
+OBSERVER: Final = "honchod_observer"
+"""The metadata key under which an event of kind ``conclusion`` has the peer that concluded it."""
+
 
 class Kind(StrEnum):
     """What an event carries."""

@@ -92,6 +92,9 @@ REASONS = {
     (CallReason.NOT_HONCHO, Step.LOOK): (Outcome.UNKNOWN, False, False),
     (CallReason.NOT_HONCHO, Step.PREPARE): (Outcome.UNKNOWN, False, False),
     (CallReason.NOT_HONCHO, Step.SEND): (Outcome.UNKNOWN, True, False),
+    (CallReason.EMPTY, Step.LOOK): (Outcome.UNKNOWN, False, True),
+    (CallReason.EMPTY, Step.PREPARE): (Outcome.UNKNOWN, False, True),
+    (CallReason.EMPTY, Step.SEND): (Outcome.UNKNOWN, True, True),
 }
 
 

@@ -1,0 +1,73 @@
+"""What was said, as it was said, and what is known for sure: messages that fit a query, and cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from honcho.peer import Peer
+from honcho.session import Session
+
+from honchod.errors import CallFailed
+from honchod.gateway.memory import Calls
+from honchod.gateway.values import Said, Sight
+
+if TYPE_CHECKING:
+    from honcho import Honcho
+
+
+class Where(StrEnum):
+    """In what to search."""
+
+    PEER = "peer"
+    """What a peer said, in any session."""
+    SESSION = "session"
+    """What was said in a session."""
+    WORKSPACE = "workspace"
+    """What was said anywhere."""
+
+
+class Excerpts:
+    """The messages and cards behind a gateway. Every method raises `CallFailed`."""
+
+    def __init__(self, honcho: Honcho, call: Calls) -> None:
+        self._honcho = honcho
+        self._call = call
+
+    async def near(
+        self, query: str, where: Where, of: str, limit: int, *, scope: str | None = None
+    ) -> tuple[Said, ...]:
+        """The messages that are nearest to the query. ``of`` names the peer or the session.
+
+        What Honcho does not know is empty. ``scope`` narrows a search of the workspace.
+        """
+        try:
+            if where is Where.WORKSPACE:
+                found = await self._call(lambda: self._honcho.aio.search(query, limit=limit, scope=scope))
+            elif where is Where.SESSION:
+                found = await self._call(lambda: Session(of, self._honcho).aio.search(query, limit=limit))
+            else:
+                found = await self._call(lambda: Peer(of, self._honcho).aio.search(query, limit=limit))
+        except CallFailed as failure:
+            if failure.status != 404 or scope is not None:
+                raise
+            return ()
+        return tuple(Said(one.id, one.peer_id, one.session_id, one.content) for one in found)
+
+    async def card(self, sight: Sight) -> tuple[str, ...]:
+        """What the observer holds for sure of the target; nothing of one that Honcho has never met."""
+        try:
+            lines = await self._call(lambda: Peer(sight.observer, self._honcho).aio.get_card(sight.target))
+        except CallFailed as failure:
+            if failure.status != 404:
+                raise
+            return ()
+        return tuple(lines or ())
+
+    async def set_card(self, sight: Sight, lines: Sequence[str]) -> tuple[str, ...]:
+        """Replace the card. Returns what Honcho holds now."""
+        held = await self._call(
+            lambda: Peer(sight.observer, self._honcho).aio.set_card(list(lines), sight.target)
+        )
+        return tuple(held or ())
