@@ -59,7 +59,7 @@ from honchod.recall.recaller import Recaller
 from honchod.service import wiring
 from honchod.service.settings import Flags, Settings
 from honchod.web import token
-from honchod.web.server import PageServer
+from honchod.web.server import PageServer, PageSettings
 
 log = structlog.get_logger("honchod.service")
 
@@ -342,8 +342,12 @@ class Daemon:
         http = self._settings.http
         if http.address is None:
             return None
-        token_file = Path(http.token_file or self._settings.state_dir / token.FILE_NAME)
-        return PageServer.bound(self, http.address, token_file, self._clock)
+        page = PageSettings(
+            address=http.address,
+            token_file=Path(http.token_file or self._settings.state_dir / token.FILE_NAME),
+            webhook_secret_file=Path(http.webhook_secret_file) if http.webhook_secret_file else None,
+        )
+        return PageServer.bound(self, page, self._clock)
 
     def _spoken(self, spoken: Spoken) -> None:
         self.recaller.spoke(spoken.place, peer=spoken.peer, said=spoken.text, turn_ended=spoken.turn_ended)

@@ -162,8 +162,10 @@ def _contradictions(file: File) -> Iterator[str]:
         _ = file.http.address
     except ValueError as fault:
         yield f"http.listen = {file.http.listen!a}: {fault}"
-    if file.http.token_file and not Path(file.http.token_file).is_absolute():
-        yield f"http.token_file = {file.http.token_file!a}: expected an absolute path"
+    for key in ("token_file", "webhook_secret_file"):
+        path = getattr(file.http, key)
+        if path and not Path(path).is_absolute():
+            yield f"http.{key} = {path!a}: expected an absolute path"
 
 
 class _Places:

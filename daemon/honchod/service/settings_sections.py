@@ -120,10 +120,15 @@ class Capture(Section, frozen=True):
 
 
 class Http(Section, frozen=True):
-    """The optional loopback listener. ``listen`` is ``HOST:PORT``; empty: none."""
+    """The optional loopback listener. ``listen`` is ``HOST:PORT``; empty: none.
+
+    ``token_file`` empty: ``web-token`` in the state directory. ``webhook_secret_file`` holds what Honcho
+    signs its webhooks with; empty: none are taken.
+    """
 
     listen: str = ""
     token_file: str = ""
+    webhook_secret_file: str = ""
 
     @property
     def address(self) -> tuple[str, int] | None:

@@ -43,6 +43,7 @@ class Actions:
             "/worker/drain": self.drain,
             "/reload": self.reload,
             "/checks": self.check,
+            "/cache/clear": self.clear_cache,
             RETRY: self.retry,
             DISCARD: self.discard,
         }
@@ -89,6 +90,11 @@ class Actions:
         if failed:
             return visit.tell(f"{failed} of {len(checks.checks)} checks failed; see below.", Tone.BAD)
         return visit.tell("All checks passed.")
+
+    async def clear_cache(self, visit: Visit) -> web.StreamResponse:
+        """Forget every cached answer."""
+        cleared = (await self._backend.recaller.clear()).cleared
+        return visit.tell(f"{number(cleared)} cached answer{'' if cleared == 1 else 's'} forgotten.")
 
     async def retry(self, visit: Visit) -> web.StreamResponse:
         """Put one, some or all letters back into the queue; all only once that is confirmed."""

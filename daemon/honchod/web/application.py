@@ -14,6 +14,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from honchod.clock import Clock
 from honchod.errors import Problem
+from honchod.identity.secret import Secret
+from honchod.web import webhooks
 from honchod.web.actions import Actions, told
 from honchod.web.answers import html
 from honchod.web.backend import Backend
@@ -43,10 +45,13 @@ _WORDS: Final = {
 }
 
 
-def application(backend: Backend, token: TokenFile, history: History, clock: Clock) -> web.Application:
+def application(
+    backend: Backend, token: TokenFile, webhook_secret: Secret | None, history: History, clock: Clock
+) -> web.Application:
     """Everything that the listener serves.
 
-    Without a login: ``/metrics``, ``/v1/health`` (both as on the socket), the login and its style sheet.
+    Without a login: ``/metrics``, ``/v1/health`` (both as on the socket), the login and its style sheet, and
+    Honcho's webhooks where there is a secret to know them by.
     """
     gate = Gate(token, clock)
     actions = Actions(backend, clock)
@@ -55,6 +60,8 @@ def application(backend: Backend, token: TokenFile, history: History, clock: Clo
     add = app.router
     add.add_get("/metrics", _metrics(backend))
     add.add_get("/v1/health", _health(backend))
+    if webhook_secret is not None:
+        add.add_post(webhooks.PATH, webhooks.Webhooks(webhook_secret, backend.recaller).receive)
     for name, media_type in _STATIC.items():
         add.add_get(f"/static/{name}", _static(name, media_type))
     add.add_get("/login", gate.show_login)

@@ -19,6 +19,7 @@ from honchod.ops.views import (
     Status,
     WorkerState,
 )
+from honchod.recall.recaller import Recaller
 
 
 class Backend(Protocol):
@@ -27,6 +28,11 @@ class Backend(Protocol):
     @property
     def hosts(self) -> Mapping[str, Host]:
         """The configured hosts by name."""
+        ...
+
+    @property
+    def recaller(self) -> Recaller:
+        """Answers recalls, and fetches ahead."""
         ...
 
     def health(self) -> Health:

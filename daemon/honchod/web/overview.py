@@ -83,7 +83,7 @@ def live_parts(seen: Snapshot, csrf: str) -> Markup:
         section("Recent errors", _errors(status, seen.now_ms), id_="errors"),
         section("Checks", _checks(seen.checked, csrf, seen.now_ms), id_="checks"),
         section("Identity", _identities(seen.identities), id_="identity", class_="wide"),
-        section("Recall cache", _cache(status), id_="cache"),
+        section("Recall cache", _cache(status, csrf), id_="cache"),
         section("Storage", _storage(status), id_="storage"),
     )
 
@@ -261,17 +261,20 @@ def _notes(each: LaneView) -> Iterator[str]:
         yield "host removed"
 
 
-def _cache(status: Status) -> Markup:
+def _cache(status: Status, csrf: str) -> Markup:
     cache = status.cache
     asked = cache.hits + cache.misses
-    return facts(
-        (
-            ("Entries", number(cache.entries)),
-            ("Hits", number(cache.hits)),
-            ("Misses", number(cache.misses)),
-            ("Stale", number(cache.stale)),
-            ("Hit rate", f"{cache.hits / asked:.0%}" if asked else "-"),
-        )
+    return fragment(
+        facts(
+            (
+                ("Entries", number(cache.entries)),
+                ("Hits", number(cache.hits)),
+                ("Misses", number(cache.misses)),
+                ("Stale", number(cache.stale)),
+                ("Hit rate", f"{cache.hits / asked:.0%}" if asked else "-"),
+            )
+        ),
+        button("Clear", "/cache/clear", csrf, hint="Forget every cached answer"),
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,9 @@ from aiohttp import web
 
 from honchod.clock import Clock
 from honchod.errors import StartRefused
+from honchod.identity.secret import Secret
 from honchod.ops.views import UiAccess
+from honchod.web import secret_file
 from honchod.web.application import application
 from honchod.web.backend import Backend
 from honchod.web.history import INTERVAL_S, History, Sample
@@ -31,26 +34,44 @@ _STOP_S: Final = 1.0
 _SETTINGS: Final = "choose another [http] listen"
 
 
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """Host and port, where the token is or will be, and where the secret of Honcho's webhooks is, if any."""
+
+    address: tuple[str, int]
+    token_file: Path
+    webhook_secret_file: Path | None
+
+
 class PageServer:
     """Serves the page from ``start`` to ``close``."""
 
-    def __init__(self, backend: Backend, sock: socket.socket, token: TokenFile, clock: Clock) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        sock: socket.socket,
+        token: TokenFile,
+        webhook_secret: Secret | None,
+        clock: Clock,
+    ) -> None:
         self._backend = backend
         self._sock = sock
         self._token = token
+        self._webhook_secret = webhook_secret
         self._clock = clock
         self._history = History()
         self.url = _url(sock)
 
     @classmethod
-    def bound(cls, backend: Backend, address: tuple[str, int], token_file: Path, clock: Clock) -> PageServer:
-        """Take the address, read or make the token. Raises StartRefused, with what to do."""
-        token = TokenFile.open(token_file)
-        return cls(backend, bind(address), token, clock)
+    def bound(cls, backend: Backend, settings: PageSettings, clock: Clock) -> PageServer:
+        """Take the address, read or make the secrets. Raises StartRefused, with what to do."""
+        token = TokenFile.open(settings.token_file)
+        secret = _webhook_secret(settings.webhook_secret_file)
+        return cls(backend, bind(settings.address), token, secret, clock)
 
     async def start(self) -> None:
         """Serve."""
-        app = application(self._backend, self._token, self._history, self._clock)
+        app = application(self._backend, self._token, self._webhook_secret, self._history, self._clock)
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await self._runner.setup()
         loop = asyncio.get_running_loop()
@@ -117,6 +138,13 @@ def bind(address: tuple[str, int]) -> socket.socket:
         sock.close()
         raise StartRefused(f"cannot listen on {host}, port {port}: {error.strerror}; {_SETTINGS}") from error
     return sock
+
+
+def _webhook_secret(path: Path | None) -> Secret | None:
+    try:
+        return None if path is None else secret_file.read(path)
+    except OSError as error:
+        raise StartRefused(f"the webhook secret {path} cannot be read: {error.strerror}") from error
 
 
 def _url(sock: socket.socket) -> str:

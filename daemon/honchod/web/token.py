@@ -6,20 +6,16 @@ import contextlib
 import hmac
 import os
 import secrets
-import stat
 from pathlib import Path
 from typing import Final
 
 from honchod.errors import StartRefused
 from honchod.identity.secret import Secret
+from honchod.web import secret_file
 
 FILE_NAME: Final = "web-token"
 _BYTES: Final = 32
-_SHORTEST: Final = 20
-_LONGEST: Final = 4096
 _UNSEEN: Final = ".unseen"
-_TOO_OPEN: Final = stat.S_IRWXO | stat.S_IWGRP
-"""A group may read: the mode of a systemd credential shows its access list there."""
 
 
 class TokenFile:
@@ -38,7 +34,7 @@ class TokenFile:
         try:
             with contextlib.suppress(FileExistsError):
                 _make(path)
-            return cls(path, Secret(_read(path)))
+            return cls(path, secret_file.read(path))
         except OSError as error:
             raise StartRefused(f"the token file {path} cannot be used: {error.strerror}") from error
 
@@ -66,20 +62,3 @@ def _make(path: Path) -> None:
         file.flush()
         os.fsync(handle)
     _unseen(path).touch(mode=0o600)
-
-
-def _read(path: Path) -> str:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with open(handle, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 (a descriptor)
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise StartRefused(f"the token file {path} is no file: choose another token_file")
-        if found.st_mode & _TOO_OPEN:
-            raise StartRefused(f"the token file {path} is open to others: chmod 600 {path}")
-        token = file.read(_LONGEST + 1).strip()
-    if not _SHORTEST <= len(token) <= _LONGEST or not token.isascii() or not token.isprintable():
-        raise StartRefused(
-            f"the token file {path} holds no token of {_SHORTEST} to {_LONGEST} characters: "
-            "remove it, and a new one is made"
-        )
-    return token

@@ -15,7 +15,7 @@ from support.waiting import wait_until
 PRIVATE = ["/", "/letters", "/letters/1"]
 ACTIONS = [
     *("/worker/wake", "/worker/pause", "/worker/resume", "/worker/drain", "/reload", "/checks"),
-    *("/letters/retry", "/letters/discard", "/logout"),
+    *("/cache/clear", "/letters/retry", "/letters/discard", "/logout"),
 ]
 
 

@@ -56,6 +56,10 @@ def test_checks_are_run_and_shown(house: House) -> None:
     assert "the clock is steady" in text
 
 
+def test_the_cache_is_cleared(house: House) -> None:
+    assert "0 cached answers forgotten." in house.operator().press("/cache/clear").text
+
+
 def test_a_letter_is_shown_without_and_with_its_content(house: House) -> None:
     (letter,) = house.kill_letters("<b>private</b>", session="shown")
     operator = house.operator()

@@ -69,7 +69,7 @@ def test_a_systemd_credential_may_show_a_group(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "short", "x" * 5000, "a token with\x07a bell in it", "é" * 30])
 def test_a_file_without_a_good_token_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(StartRefused, match="holds no token"):
+    with pytest.raises(StartRefused, match="holds no secret"):
         TokenFile.open(written(tmp_path / "token", text))
 
 
