@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from tenacity import RetryCallState, wait_exponential
 
+from honchod.outbox.recovery import USUAL_WAITS, SuspectWaits
+
 REFUSED_MINUTES: Final = (1, 2, 4, 8, 15)
 """How long a refused key waits before it is tried again, by the number of refusals in a row."""
 
@@ -29,6 +31,16 @@ class Policy:
     def settle_delay_ms(self) -> int:
         """How long after it was sent an attempt may still land."""
         return int(self.settle_delay_s * 1000)
+
+    @property
+    def suspect_waits(self) -> SuspectWaits:
+        """How long a lane waits that may have killed the daemon: a minute at first and an hour at last; less
+        where no backoff is as long as usual.
+        """
+        cap_ms = int(self.backoff_cap_s * 1000)
+        return SuspectWaits(
+            min(USUAL_WAITS.base_ms, max(1, cap_ms // 5)), min(USUAL_WAITS.cap_ms, cap_ms * 12)
+        )
 
     @property
     def longest_wait_ms(self) -> int:

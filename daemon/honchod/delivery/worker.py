@@ -72,7 +72,9 @@ class Worker:
     async def open(self) -> None:
         """Take back what a dead process left in flight, and restore the circuits."""
         recovered = await self._outbox.recover(
-            settle_delay_ms=self._settings.policy.settle_delay_ms, died=True
+            settle_delay_ms=self._settings.policy.settle_delay_ms,
+            died=True,
+            waits=self._settings.policy.suspect_waits,
         )
         if recovered.lanes:
             log.warning("leases.recovered", lanes=recovered.lanes, suspects=recovered.suspects)

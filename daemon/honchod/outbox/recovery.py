@@ -12,9 +12,6 @@ from honchod.outbox import kept
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
 from honchod.outbox.writer import Tx
 
-SUSPECT_BASE_MS: Final = 60_000
-SUSPECT_CAP_MS: Final = 3_600_000
-
 _HELD: Final = select(
     lane.c.id,
     lane.c.leased_at,
@@ -71,6 +68,21 @@ _DOUBT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class SuspectWaits:
+    """How long a suspect waits before it is tried: ``base_ms`` at first, then twice as long each time."""
+
+    base_ms: int = 60_000
+    cap_ms: int = 3_600_000
+
+    def after_ms(self, losses: int) -> int:
+        """The wait after so many deaths in a row."""
+        return min(self.cap_ms, self.base_ms << min(losses - SUSPECT_AFTER, 16))
+
+
+USUAL_WAITS: Final = SuspectWaits()
+
+
+@dataclass(frozen=True, slots=True)
 class Recovered:
     """How many lanes were found in flight, and how many of them are suspects now."""
 
@@ -78,13 +90,20 @@ class Recovered:
     suspects: int
 
 
-def recover(tx: Tx, *, settle_delay_ms: int, died: bool, alive: Collection[str] = ()) -> Recovered:
+def recover(
+    tx: Tx,
+    *,
+    settle_delay_ms: int,
+    died: bool,
+    alive: Collection[str] = (),
+    waits: SuspectWaits = USUAL_WAITS,
+) -> Recovered:
     """Take back leases: all of them after the death of the daemon (``died``), else those that ran out, save
     those in ``alive``: a wall clock that jumped ahead must not take a lane from a delivery that is under way.
 
     The attempt may have landed: the lane looks before it sends, ``settle_delay_ms`` after the lease at the
     earliest. A wall clock that went back cannot make it wait longer than that from now. A lane that was in
-    flight at three deaths in a row is a suspect, and is tried at doubling intervals up to an hour.
+    flight at three deaths in a row is a suspect, and is tried at doubling intervals (``waits``).
 
     After the death of the daemon, a database that does not know what was delivered has every lane look.
     """
@@ -104,7 +123,7 @@ def recover(tx: Tx, *, settle_delay_ms: int, died: bool, alive: Collection[str] 
         due = look
         if losses >= SUSPECT_AFTER:
             suspects += 1
-            due = max(look, tx.now_ms + suspect_wait_ms(losses))
+            due = max(look, tx.now_ms + waits.after_ms(losses))
         tx.connection.execute(
             _LOSE,
             {
@@ -121,11 +140,6 @@ def recover(tx: Tx, *, settle_delay_ms: int, died: bool, alive: Collection[str] 
     if died and kept.take_doubt(tx):
         doubt_everything(tx, settle_delay_ms=settle_delay_ms)
     return Recovered(len(rows), suspects)
-
-
-def suspect_wait_ms(losses: int) -> int:
-    """How long a suspect waits before it is tried: 1, 2, 4 … minutes, at most an hour."""
-    return min(SUSPECT_CAP_MS, SUSPECT_BASE_MS << min(losses - SUSPECT_AFTER, 16))
 
 
 def doubt_everything(tx: Tx, *, settle_delay_ms: int) -> int:

@@ -50,7 +50,7 @@ from honchod.outbox.letters import AttemptRow, Choice, LetterRow
 from honchod.outbox.notices import Salvaged
 from honchod.outbox.opening import open_database
 from honchod.outbox.recall_store import RecallStore
-from honchod.outbox.recovery import Recovered
+from honchod.outbox.recovery import USUAL_WAITS, Recovered, SuspectWaits
 from honchod.outbox.search import Sought, WaitingRow
 from honchod.outbox.sqlite_errors import is_damage
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
@@ -145,7 +145,7 @@ class Outbox:
         await loop.run_in_executor(None, self._writer.close)
         self._directory.release()
 
-    def on_damage(self, call: Callable[[], None]) -> None:
+    def on_damage(self, call: Callable[[], object]) -> None:
         """Tell ``call``, in whatever thread it is, when the file turns out to be damaged while it is in use.
         It is to be opened anew then.
         """
@@ -249,10 +249,19 @@ class Outbox:
         """Count a turn of which nothing was stored (see `held.turn_ended`)."""
         await self._write(lambda tx: held.turn_ended_in(tx, key, every_turns))
 
-    async def recover(self, *, settle_delay_ms: int, died: bool, alive: Collection[str] = ()) -> Recovered:
+    async def recover(
+        self,
+        *,
+        settle_delay_ms: int,
+        died: bool,
+        alive: Collection[str] = (),
+        waits: SuspectWaits = USUAL_WAITS,
+    ) -> Recovered:
         """Take back leases that nobody holds any more (see `recovery.recover`)."""
         return await self._write(
-            lambda tx: recovery.recover(tx, settle_delay_ms=settle_delay_ms, died=died, alive=alive),
+            lambda tx: recovery.recover(
+                tx, settle_delay_ms=settle_delay_ms, died=died, alive=alive, waits=waits
+            ),
             vital=True,
         )
 

@@ -7,7 +7,7 @@ from open_outbox import DAY_MS, SETTLE_DELAY_MS, START_MS, Box
 
 from honchod.errors import LeaseLost
 from honchod.outbox.circuits import CircuitRow
-from honchod.outbox.recovery import SUSPECT_CAP_MS, Recovered, suspect_wait_ms
+from honchod.outbox.recovery import USUAL_WAITS, Recovered
 from honchod.outbox.values import Lease, LeaseTerms, NothingDue
 
 
@@ -125,7 +125,7 @@ def test_a_suspect_that_kills_again_waits_twice_as_long_up_to_an_hour(box: Box) 
         waits.append((box.lane("s").due_at - before) // 60_000)
         box.clock.wall_ms = box.lane("s").due_at
     assert waits == [2, 4, 8, 16, 32, 60, 60, 60, 60]
-    assert suspect_wait_ms(10_000) == SUSPECT_CAP_MS
+    assert USUAL_WAITS.after_ms(10_000) == USUAL_WAITS.cap_ms
 
 
 def test_a_lease_that_was_handed_back_keeps_the_suspicion(box: Box) -> None:
