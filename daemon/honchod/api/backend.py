@@ -8,6 +8,7 @@ from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
 from honchod.ops.views import (
+    Acknowledged,
     Checks,
     Discarded,
     Drained,
@@ -83,6 +84,10 @@ class Backend(Protocol):
 
     async def discard_letters(self, ids: list[str]) -> Discarded:
         """Discard dead letters for good."""
+        ...
+
+    async def acknowledge(self) -> Acknowledged:
+        """Take the notices of the status as read."""
         ...
 
     async def wake(self) -> WorkerState:

@@ -30,6 +30,7 @@ from honchod.identity.requests import (
     SessionRequest,
 )
 from honchod.ops.views import (
+    Acknowledged,
     Checks,
     Discarded,
     Drained,
@@ -229,6 +230,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         request_optional=True,
         problems=(NotFound,),
     ),
+    Route("POST", "/v1/notices/ack", worker.acknowledge_notices, Role.OPERATOR, {200: Acknowledged}),
     Route("POST", "/v1/worker/wake", worker.wake_worker, Role.OPERATOR, {200: WorkerState}),
     Route("POST", "/v1/worker/pause", worker.pause_worker, Role.OPERATOR, {200: WorkerState}),
     Route("POST", "/v1/worker/resume", worker.resume_worker, Role.OPERATOR, {200: WorkerState}),

@@ -33,6 +33,7 @@ COMMANDS: dict[str, Entry] = {
     "recall": Entry("recall", "Print what memory has for the prompt."),
     "status": Entry("status", "Show queue, delivery, destinations and cache."),
     "letters": Entry("letters", "Look at, retry or discard dead letters."),
+    "ack": Entry("ack", "Take the notices of the status as read."),
     "wake": Entry("worker", "Make everything that waits due now."),
     "pause": Entry("worker", "Stop delivering; intake goes on."),
     "resume": Entry("worker", "Deliver again."),

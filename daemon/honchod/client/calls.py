@@ -173,6 +173,11 @@ def checks() -> Call:
     return Call("POST", "/v1/checks", timeout_s=60.0)
 
 
+def acknowledge() -> Call:
+    """``POST /v1/notices/ack``."""
+    return Call("POST", "/v1/notices/ack")
+
+
 def reload() -> Call:
     """``POST /v1/reload``."""
     return Call("POST", "/v1/reload")

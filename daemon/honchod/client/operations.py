@@ -67,6 +67,10 @@ class Operations:
         """Give up on dead letters: ``{discarded}`` (operator)."""
         return self._do(calls.discard_letters(ids))
 
+    def acknowledge(self) -> Any:
+        """Take the notices of the status as read: ``{acknowledged}`` (operator)."""
+        return self._do(calls.acknowledge())
+
     def wake(self) -> Any:
         """Make everything that waits due now: ``{paused, pending}`` (operator)."""
         return self._do(calls.worker("wake"))

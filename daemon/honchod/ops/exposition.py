@@ -60,6 +60,11 @@ def _outbox(seen: Seen) -> Iterator[Metric]:
     yield _gauge("honchod_content_bytes", "Bytes of content held.", queue.bytes)
     yield _gauge("honchod_database_bytes", "Used size of the database.", status.database_bytes)
     yield _gauge("honchod_wal_bytes", "Size of the write-ahead log.", status.wal_bytes)
+    yield _gauge(
+        "honchod_salvages_unacknowledged",
+        "Times that a damaged database was replaced by what could be saved, until an operator acknowledges.",
+        status.unacknowledged,
+    )
     yield _gauge("honchod_writer_queue", "Operations that wait for the writer.", status.writer.queued)
 
 

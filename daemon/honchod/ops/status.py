@@ -12,6 +12,7 @@ from honchod.delivery.destination import Destination
 from honchod.delivery.routes import Route
 from honchod.delivery.worker import Worker
 from honchod.identity.host import Host
+from honchod.ops import conditions
 from honchod.ops.recent import RecentErrors
 from honchod.ops.views import (
     CacheView,
@@ -106,9 +107,10 @@ async def status(
             reconciled=worker.reconciled,
         ),
         errors=recent.listed(),
-        notices=[*notices, *_stranded(seen, hosts)],
+        notices=[*notices, *await conditions.notices(outbox), *_stranded(seen, hosts)],
         database_bytes=seen.database_bytes,
         wal_bytes=outbox.wal_bytes(),
+        unacknowledged=len(await outbox.notices()),
     )
 
 

@@ -112,6 +112,8 @@ class Status(msgspec.Struct, frozen=True):
     notices: list[str]
     database_bytes: int
     wal_bytes: int
+    unacknowledged: int = 0
+    """How many of the notices stand there until somebody acknowledges them."""
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -248,6 +250,12 @@ class WorkerState(msgspec.Struct, frozen=True):
 
     paused: bool
     pending: int
+
+
+class Acknowledged(msgspec.Struct, frozen=True):
+    """``POST /v1/notices/ack``: how many notices were taken as read."""
+
+    acknowledged: int
 
 
 class Check(msgspec.Struct, frozen=True):

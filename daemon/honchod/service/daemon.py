@@ -33,11 +33,12 @@ from honchod.errors import NotFound
 from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
-from honchod.ops import checks, letters, status
+from honchod.ops import checks, conditions, letters, status
 from honchod.ops.exposition import Seen
 from honchod.ops.metrics import Metrics
 from honchod.ops.recent import RecentErrors
 from honchod.ops.views import (
+    Acknowledged,
     Checks,
     Discarded,
     Drained,
@@ -95,6 +96,8 @@ class Daemon:
         self._started_ms = clock.now_ms()
         self._recent = RecentErrors()
         self._ready = False
+        self.damaged = asyncio.Event()
+        """Set when the database turns out to be damaged while it is in use: stop, and open `anew`."""
         self._metrics = Metrics(
             {
                 "version": honchod.__version__,
@@ -103,8 +106,23 @@ class Daemon:
             }
         )
 
-    async def open(self) -> None:
-        """Open the outbox and start to deliver. Raises `StartRefused` or `OSError`."""
+    def anew(self) -> Daemon:
+        """Another daemon with the configuration that this one has by now."""
+        return Daemon(
+            self._settings,
+            self._hosts,
+            environ=self._environ,
+            config=self._config,
+            flags=self._flags,
+            clock=self._clock,
+            random=self._random,
+        )
+
+    async def open(self, *, damaged: bool = False) -> None:
+        """Open the outbox and start to deliver. ``damaged``: its database was found so while it was in use.
+
+        Raises `StartRefused`, `OutboxFull` or `OSError`.
+        """
         settings = self._settings
         self._outbox = Outbox.open(
             settings.state_dir,
@@ -112,7 +130,10 @@ class Daemon:
             clock=self._clock,
             synchronous=settings.outbox.synchronous,
             path=settings.outbox_path,
+            damaged=damaged,
         )
+        loop = asyncio.get_running_loop()
+        self._outbox.on_damage(lambda: loop.call_soon_threadsafe(self.damaged.set))
         self._outbox.on_commit(self._metrics.committed)
         self._page = self._make_page()
         self._pool = GatewayPool(
@@ -154,6 +175,10 @@ class Daemon:
         self._working.add_done_callback(_worker_ended)
         for warning in self._hosts.warnings:
             log.warning("config.warning", warning=warning)
+        for notice in await self._outbox.notices():
+            log.error("notice.unacknowledged", notice=conditions.sentence(notice))
+        if not self._outbox.checked:
+            self._outbox.check()
 
     async def serve(self, listener: Listener) -> None:
         """Open the front door."""
@@ -253,6 +278,12 @@ class Daemon:
         discarded = await letters.discard(self._outbox, ids)
         log.info("letters.discarded", letters=discarded)
         return Discarded(discarded)
+
+    async def acknowledge(self) -> Acknowledged:
+        """Take the notices as read: status shows them no more."""
+        acknowledged = await self._outbox.acknowledge()
+        log.info("notices.acknowledged", notices=acknowledged)
+        return Acknowledged(acknowledged)
 
     async def wake(self) -> WorkerState:
         """Make everything that waits due now."""

@@ -19,7 +19,7 @@ import uvloop
 import honchod
 from honchod.api import sockets
 from honchod.clock import SystemClock
-from honchod.errors import ConfigError, Problem, StartRefused
+from honchod.errors import ConfigError, DatabaseUnusable, OutboxFull, Problem, StartRefused
 from honchod.identity import environment
 from honchod.service import activation, logs
 from honchod.service.daemon import Daemon
@@ -33,6 +33,9 @@ log = structlog.get_logger("honchod.service")
 DONE: Final = 0
 FAILED: Final = 1
 WRONG_CONFIG: Final = 2
+
+DAMAGED_AGAIN_S: Final = 600.0
+"""A database that is damaged twice within this time is not the cause of it."""
 
 
 def run(
@@ -70,9 +73,12 @@ def run(
     try:
         handed = activation.take(os.environ, pid=os.getpid())
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(daemon, settings.socket, handed, environ))
+            _run_and_run_again(runner, daemon, settings.socket, handed, environ)
     except StartRefused as error:
         print(f"honchod: {error}", file=sys.stderr)
+        return FAILED
+    except OutboxFull:
+        print(f"honchod: no room is left on the disk of {settings.state_dir}: make room", file=sys.stderr)
         return FAILED
     except OSError as error:
         print(f"honchod: cannot start: {error}", file=sys.stderr)
@@ -80,18 +86,45 @@ def run(
     return DONE
 
 
-async def _serve(
-    daemon: Daemon, path: Path, handed: socket.socket | None, environ: Mapping[str, str]
+def _run_and_run_again(
+    runner: asyncio.Runner,
+    daemon: Daemon,
+    path: Path,
+    handed: socket.socket | None,
+    environ: Mapping[str, str],
 ) -> None:
-    """Serve at ``path``, or in the socket that was handed in, until a signal says stop."""
+    """Serve until a signal says stop; anew each time that the database turns out to be damaged."""
+    clock = SystemClock()
+    damaged = False
+    opened_s = clock.monotonic_s()
+    while runner.run(_serve(daemon, path, handed, environ, damaged=damaged)):
+        if damaged and clock.monotonic_s() - opened_s < DAMAGED_AGAIN_S:
+            raise DatabaseUnusable(
+                "the database is damaged again right after it was replaced: "
+                "see to the disk and the memory of this machine, then start again"
+            )
+        daemon, damaged, opened_s = daemon.anew(), True, clock.monotonic_s()
+
+
+async def _serve(
+    daemon: Daemon,
+    path: Path,
+    handed: socket.socket | None,
+    environ: Mapping[str, str],
+    *,
+    damaged: bool,
+) -> bool:
+    """Serve at ``path``, or in the socket that was handed in. Returns whether to begin anew: true when the
+    database turned out to be damaged, false when a signal said stop.
+    """
     notifier = Notifier(environ)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    listener = sockets.bind(path) if handed is None else sockets.adopt(handed)
+    listener = sockets.bind(path) if handed is None else sockets.adopt(handed.dup())
     try:
-        await daemon.open()
+        await daemon.open(damaged=damaged)
     except BaseException:
         listener.remove()
         listener.sock.close()
@@ -110,12 +143,21 @@ async def _serve(
         Pulse(notifier, daemon.health, term_s=watchdog_s(environ, pid=os.getpid())).run()
     )
     log.info("daemon.ready", version=honchod.__version__, pid=os.getpid(), socket=str(listener.path))
-    await stop.wait()
+    await _first(stop, daemon.damaged)
     pulse.cancel()
     log.info("daemon.stopping")
     notifier.stopping()
     await daemon.stop()
     log.info("daemon.stopped")
+    return not stop.is_set()
+
+
+async def _first(*events: asyncio.Event) -> None:
+    """Return when one of them is set."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
 
 
 async def _reload(daemon: Daemon, notifier: Notifier) -> None:

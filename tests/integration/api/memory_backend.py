@@ -10,6 +10,7 @@ import honchod
 from honchod.capture.requests import WriteItem, WriteRequest, WriteResult
 from honchod.errors import BadRequest, ConfigError, IdConflict, NotFound, OutboxFull, UnknownHost
 from honchod.ops.views import (
+    Acknowledged,
     Attempt,
     CacheView,
     Check,
@@ -160,6 +161,9 @@ class MemoryBackend:
 
     async def discard_letters(self, ids: list[str]) -> Discarded:
         return Discarded(discarded=sum(self._letters.pop(name, None) is not None for name in ids))
+
+    async def acknowledge(self) -> Acknowledged:
+        return Acknowledged(acknowledged=0)
 
     async def wake(self) -> WorkerState:
         return WorkerState(paused=self._paused, pending=len(self.stored))

@@ -86,7 +86,9 @@ def test_new_rules_hold_for_the_next_request(guarded: RunningDoor) -> None:
 
 
 def test_every_call_of_the_operating_table_but_the_probes_needs_an_operator() -> None:
-    operating = re.compile(r"/v1/(status|dead-letters|worker|cache|recall-log|checks|reload|backup|ui)\b")
+    operating = re.compile(
+        r"/v1/(status|dead-letters|worker|notices|cache|recall-log|checks|reload|backup|ui)\b"
+    )
     for route in ROUTES:
         if route.path in OPEN:
             assert route.role is Role.ANY

@@ -1,10 +1,15 @@
-"""The delivery worker, the probes and the configuration."""
+"""The delivery worker, the notices, the probes and the configuration."""
 
 from __future__ import annotations
 
 from honchod.api.route import Answer, Call, Nothing
 from honchod.errors import ConfigError, Unprocessable
 from honchod.ops.views import DrainRequest
+
+
+async def acknowledge_notices(call: Call[Nothing, Nothing]) -> Answer:
+    """Take the notices of the status as read, so that it shows them no more."""
+    return Answer.of(await call.backend.acknowledge())
 
 
 async def wake_worker(call: Call[Nothing, Nothing]) -> Answer:
