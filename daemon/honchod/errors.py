@@ -21,6 +21,7 @@
     │   ├── QuotaUsedUp          429 quota
     │   ├── Draining             503 draining
     │   ├── Busy                 503 busy
+    │   ├── BackupRefused        422 unprocessable
     │   └── OutboxFull           507 outbox_full
     ├── StartRefused           the daemon will not start; one line that says what to do
     │   ├── StateDirBusy         another daemon holds the state directory
@@ -136,6 +137,10 @@ class Unprocessable(Problem):
     status = 422
     code = "unprocessable"
     title = "Cannot be processed"
+
+
+class BackupRefused(Unprocessable):
+    """A copy of the database cannot be made or used. The detail names paths that the caller named."""
 
 
 class UnknownHost(Problem):

@@ -8,6 +8,7 @@ from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
 from honchod.ops.views import (
+    BackupMade,
     Acknowledged,
     Checks,
     Discarded,
@@ -108,6 +109,10 @@ class Backend(Protocol):
 
     async def checks(self) -> Checks:
         """Probe what the daemon depends on."""
+        ...
+
+    async def backup(self, path: str) -> BackupMade:
+        """Copy the queue to a file that is not there yet, and verify the copy."""
         ...
 
     async def reload(self) -> Reloaded:

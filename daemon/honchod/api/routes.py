@@ -7,7 +7,7 @@ from typing import Final
 
 from honchod.api import openapi
 from honchod.api.callers import Role
-from honchod.api.endpoints import identity, letters, messages, recall, sessions, state, ui, worker
+from honchod.api.endpoints import backup, identity, letters, messages, recall, sessions, state, ui, worker
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seed_requests import SeedRequest, SeedResult
@@ -30,6 +30,8 @@ from honchod.identity.requests import (
     SessionRequest,
 )
 from honchod.ops.views import (
+    BackupMade,
+    BackupRequest,
     Acknowledged,
     Checks,
     Discarded,
@@ -253,6 +255,15 @@ ROUTES: Final[tuple[Route, ...]] = (
         query=recall.ReceiptsQuery,
     ),
     Route("POST", "/v1/checks", worker.run_checks, Role.OPERATOR, {200: Checks}),
+    Route(
+        "POST",
+        "/v1/backup",
+        backup.make_backup,
+        Role.OPERATOR,
+        {200: BackupMade},
+        request=BackupRequest,
+        problems=(Unprocessable,),
+    ),
     Route(
         "POST",
         "/v1/reload",

@@ -43,6 +43,8 @@ COMMANDS: dict[str, Entry] = {
     "check": Entry("check", "Probe every destination with its key."),
     "ui": Entry("ui", "Tell where the web page is, and once its token."),
     "reload": Entry("reload", "Read the configuration again."),
+    "backup": Entry("backup", "Copy the running queue to a file, and verify the copy."),
+    "restore": Entry("restore", "Put a backup into the place of the queue."),
     "setup": Entry("setup", "Set the connection to Honcho up, and check it."),
     "enable": Entry("enable", "Let a host use memory."),
     "disable": Entry("enable", "Keep a host from using memory."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -25,6 +26,14 @@ socket_option = click.option(
 """``--socket``, before or after the command's name; the later one wins."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the daemon's answer as JSON.")
+
+config_option = click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE", help="The honchod.toml to read."
+)
+
+state_dir_option = click.option(
+    "--state-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where the queue is kept."
+)
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from honchod.cli.options import named_socket, socket_option
+from honchod.cli.options import config_option, named_socket, socket_option, state_dir_option
 
 EPILOG = """\b
 examples:
@@ -19,9 +19,9 @@ Flags beat HONCHOD_CONFIG, HONCHOD_SOCKET and HONCHOD_STATE_DIR, which beat the 
 
 
 @click.command(epilog=EPILOG)
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="The honchod.toml to read.")
+@config_option
 @socket_option
-@click.option("--state-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where the queue is kept.")
+@state_dir_option
 @click.option("--log-format", type=click.Choice(["auto", "json", "console"]), help="How log lines look.")
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="The least that is logged."

@@ -178,6 +178,11 @@ def acknowledge() -> Call:
     return Call("POST", "/v1/notices/ack")
 
 
+def backup(path: str) -> Call:
+    """``POST /v1/backup``: it copies the whole queue, and that once."""
+    return Call("POST", "/v1/backup", {"path": path}, repeatable=False, timeout_s=3600.0)
+
+
 def reload() -> Call:
     """``POST /v1/reload``."""
     return Call("POST", "/v1/reload")

@@ -91,6 +91,10 @@ class Operations:
         """Authenticated probes of every destination: ``{ok, checks}`` (operator)."""
         return self._do(calls.checks())
 
+    def backup(self, path: str) -> Any:
+        """Copy the queue to a file (absolute path) that is not there yet, and verify the copy (operator)."""
+        return self._do(calls.backup(path))
+
     def reload(self) -> Any:
         """Read the configuration again; a bad file changes nothing (operator)."""
         return self._do(calls.reload())

@@ -97,6 +97,13 @@ class DeliveryView(msgspec.Struct, frozen=True):
     reconciled: int
 
 
+class BackupProgress(msgspec.Struct, frozen=True):
+    """A backup that is under way: pages of the database that are copied, of how many."""
+
+    done: int
+    total: int
+
+
 class Status(msgspec.Struct, frozen=True):
     """``GET /v1/status``."""
 
@@ -112,6 +119,8 @@ class Status(msgspec.Struct, frozen=True):
     notices: list[str]
     database_bytes: int
     wal_bytes: int
+    backup: BackupProgress | None = None
+    """The one that is under way."""
     unacknowledged: int = 0
     """How many of the notices stand there until somebody acknowledges them."""
 
@@ -230,6 +239,24 @@ class Discarded(msgspec.Struct, frozen=True):
     """How many letters were discarded."""
 
     discarded: int
+
+
+class BackupRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``POST /v1/backup``: the absolute path of a file that is not there yet."""
+
+    path: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+
+
+class BackupMade(msgspec.Struct, frozen=True):
+    """A verified copy of the queue, as it was at ``taken_at``. ``events`` counts all that is held."""
+
+    path: str
+    bytes: int
+    events: int
+    pending: int
+    dead: int
+    taken_at: str
+    ms: int
 
 
 class DrainRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

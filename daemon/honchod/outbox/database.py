@@ -131,6 +131,25 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
+def open_alone(path: Path) -> Connection:
+    """A connection to a database (made, 0600, when missing) that nobody else has open: no log beside it."""
+
+    def connect() -> sqlite3.Connection:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        return _connect(path, read_only=False, timeout_s=0.0)
+
+    return _engine(connect).connect()
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a directory, on disk."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def open_reader(path: Path) -> Connection:
     """A connection that can only read."""
 

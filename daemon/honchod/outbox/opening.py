@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from honchod.errors import DatabaseUnusable
-from honchod.outbox import damage, database, salvage
+from honchod.outbox import damage, database, replacing, salvage
 from honchod.outbox.ballast import Ballast
 from honchod.outbox.database import Synchronous
 from honchod.outbox.migrate import migrate
@@ -50,7 +50,7 @@ def open_database(
 
 
 def _checked(path: Path, synchronous: Synchronous, now_ms: int, damaged: bool) -> Opened:
-    salvage.finish(path)
+    replacing.finish(path)
     whole = damage.is_small(path)
     damaged = damaged or damage.is_emptied(path)
     if damaged or (damage.size_of(path) and not damage.is_sound(path, whole=whole)):

@@ -1,15 +1,11 @@
 """Saving what can be read of a damaged database into a fresh one; the damaged one is kept, whole, beside it.
 
-The fresh database is made under a name of its own. Giving it the name ``….salvaged-STAMP`` is the moment that
-counts: before it nothing has happened, after it the damaged files are moved out of the way and the fresh one
-into their place, if not now, then at the next start.
+Until the fresh one is whole nothing has happened (see ``replacing``).
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -23,9 +19,10 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from honchod.ids import uuid7
-from honchod.outbox import database, kept, notices, tally, wreck
+from honchod.outbox import database, kept, notices, replacing, tally, wreck
 from honchod.outbox.migrate import migrate, refuse_newer, revision
 from honchod.outbox.notices import Salvaged
+from honchod.outbox.replacing import Why
 from honchod.outbox.schema import event, lane, metadata, share
 from honchod.outbox.schema import tally as tally_table
 from honchod.outbox.sqlite_errors import is_no_room
@@ -41,8 +38,6 @@ _DERIVED: Final = frozenset({tally_table, share})
 """Counted anew from what was saved."""
 _MADE: Final = "salvaging"
 _COPY: Final = "wreck"
-_DONE: Final = "salvaged-"
-_DAMAGED: Final = "damaged-"
 
 # Of the header of a database (https://www.sqlite.org/fileformat.html, 1.3).
 _PAGE_COUNT: Final = slice(28, 32)
@@ -73,7 +68,7 @@ def salvage(path: Path, *, now_ms: int) -> Salvaged:
     Raises `DatabaseTooNew` when it belongs to a newer version, and `OSError` or sqlite3's errors when there
     is no room for a second one; then nothing has changed.
     """
-    stamp = _free_stamp(path, now_ms)
+    stamp = replacing.stamp(path, Why.SALVAGED, now_ms)
     fresh = path.with_name(f"{path.name}.{_MADE}")
     _remove(fresh)
     with closing(database.open_writer(fresh)) as target:
@@ -81,26 +76,10 @@ def salvage(path: Path, *, now_ms: int) -> Salvaged:
         target.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         with _source(path, fresh) as source:
             refuse_newer(_revision(source), path)
-            saved = _save(source, target, now_ms, f"{path.name}.{_DAMAGED}{stamp}")
-    _sync(fresh)
-    fresh.rename(path.with_name(f"{path.name}.{_DONE}{stamp}"))
-    _sync(path.parent)
-    finish(path)
+            saved = _save(source, target, now_ms, replacing.aside(path, Why.SALVAGED, stamp).name)
+    database.sync(fresh)
+    replacing.commit(path, fresh, Why.SALVAGED, stamp)
     return saved
-
-
-def finish(path: Path) -> None:
-    """Put a database that was salvaged in its place, if one is there that is not yet."""
-    prefix = f"{path.name}.{_DONE}"
-    for done in sorted(path.parent.glob(f"{prefix}*")):
-        stamp = done.name.removeprefix(prefix)
-        aside = path.with_name(f"{path.name}.{_DAMAGED}{stamp}")
-        # The log first: it must never stand beside a database that it does not belong to.
-        for old, new in reversed(list(zip(database.files(path), database.files(aside), strict=True))):
-            if old.exists():
-                old.rename(new)
-        done.rename(path)
-        _sync(path.parent)
 
 
 @contextmanager
@@ -279,25 +258,7 @@ def _revision(source: Connection) -> str | None:
         return None
 
 
-def _free_stamp(path: Path, now_ms: int) -> str:
-    """The time, and more where it was taken before: no file is ever replaced."""
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms / 1000))
-    number = 1
-    while path.with_name(f"{path.name}.{_DAMAGED}{stamp}").exists():
-        number += 1
-        stamp = f"{stamp.partition('-')[0]}-{number}"
-    return stamp
-
-
 def _remove(path: Path) -> None:
     """Remove a database that was made on the way here."""
     for file in database.files(path):
         file.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

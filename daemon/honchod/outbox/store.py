@@ -23,6 +23,7 @@ from honchod.clock import Clock
 from honchod.errors import NotFound, OutboxFull
 from honchod.identity.names import SessionName
 from honchod.outbox import (
+    backup,
     circuits,
     conclusions,
     damage,
@@ -41,6 +42,7 @@ from honchod.outbox import (
     sessions,
     views,
 )
+from honchod.outbox.backup import Copied, Tell
 from honchod.outbox.ballast import Ballast
 from honchod.outbox.circuits import CircuitRow
 from honchod.outbox.conclusions import ConclusionRow, Erased
@@ -309,6 +311,12 @@ class Outbox:
         """Take all notices as read. Returns how many there were."""
         return await self._write(notices.acknowledge)
 
+    async def backup(self, target: Path, tell: Tell) -> Copied:
+        """Copy the database, as it is at one instant, to ``target`` (see `backup.take`), in a thread of its
+        own; writing goes on meanwhile. Raises `BackupRefused`.
+        """
+        return await asyncio.to_thread(self._backup, target, tell)
+
     async def overview(self) -> Overview:
         """Counts, lanes and sizes at one instant."""
         return await self._read(views.overview)
@@ -372,6 +380,13 @@ class Outbox:
 
     async def _read(self, look: Callable[[Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._look, look)
+
+    def _backup(self, target: Path, tell: Tell) -> Copied:
+        source = database.open_reader(self._directory.database)
+        try:
+            return backup.take(source, target, tell)
+        finally:
+            source.close()
 
     def _look(self, look: Callable[[Connection], T]) -> T:
         reader: Connection | None = getattr(self._local, "reader", None)

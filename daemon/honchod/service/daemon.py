@@ -34,10 +34,12 @@ from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
 from honchod.ops import checks, conditions, letters, status
+from honchod.ops.backups import Backups
 from honchod.ops.exposition import Seen
 from honchod.ops.metrics import Metrics
 from honchod.ops.recent import RecentErrors
 from honchod.ops.views import (
+    BackupMade,
     Acknowledged,
     Checks,
     Discarded,
@@ -135,6 +137,7 @@ class Daemon:
         loop = asyncio.get_running_loop()
         self._outbox.on_damage(lambda: loop.call_soon_threadsafe(self.damaged.set))
         self._outbox.on_commit(self._metrics.committed)
+        self._backups = Backups(self._outbox, settings.state_dir, self._clock)
         self._page = self._make_page()
         self._pool = GatewayPool(
             timeout_s=settings.delivery.request_timeout_s,
@@ -197,6 +200,7 @@ class Daemon:
         """Refuse intake, let requests in flight end within the stop budget, hand back leases, checkpoint."""
         budget_s = self._settings.delivery.stop_timeout_s
         self._door.refuse_intake()
+        self._backups.close()
         self._ready = False
         if self._page is not None:
             await self._page.close()
@@ -244,7 +248,7 @@ class Daemon:
 
     async def status(self) -> Status:
         """The whole daemon at a glance."""
-        return await status.status(
+        seen = await status.status(
             self._outbox,
             self._worker,
             self._hosts,
@@ -254,6 +258,7 @@ class Daemon:
             started_s=self._started_s,
             notices=list(self._hosts.warnings),
         )
+        return msgspec.structs.replace(seen, backup=self._backups.progress)
 
     async def letters(
         self, *, session: str | None, code: str | None, limit: int, cursor: str | None
@@ -357,6 +362,10 @@ class Daemon:
         if self._page is None:
             raise NotFound('there is no page: set listen = "127.0.0.1:9747" under [http], and restart')
         return self._page.access(again=show_token)
+
+    async def backup(self, path: str) -> BackupMade:
+        """Copy the queue to a file that is not there yet, and verify the copy."""
+        return await self._backups.make(path)
 
     async def metrics(self) -> bytes:
         """The metrics in Prometheus's text format."""
