@@ -8,8 +8,8 @@ from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
 from honchod.ops.views import (
-    BackupMade,
     Acknowledged,
+    BackupMade,
     Checks,
     Discarded,
     Drained,

@@ -30,9 +30,9 @@ from honchod.identity.requests import (
     SessionRequest,
 )
 from honchod.ops.views import (
+    Acknowledged,
     BackupMade,
     BackupRequest,
-    Acknowledged,
     Checks,
     Discarded,
     Drained,

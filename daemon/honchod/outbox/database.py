@@ -124,13 +124,6 @@ def files(path: Path) -> tuple[Path, ...]:
     return tuple(path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm"))
 
 
-def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's own connection under one of Core's."""
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
-
-
 def open_alone(path: Path) -> Connection:
     """A connection to a database (made, 0600, when missing) that nobody else has open: no log beside it."""
 
@@ -150,16 +143,29 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection under one of Core's."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
 def open_reader(path: Path) -> Connection:
     """A connection that can only read."""
 
     def connect() -> sqlite3.Connection:
         raw = _connect(path, read_only=True, timeout_s=5.0)
+        # It is for looking only: text that is damaged is shown as it is left.
+        raw.text_factory = _lenient
         raw.execute("PRAGMA query_only = ON")
         raw.execute("PRAGMA cache_size = -2048")
         return raw
 
     return _engine(connect).connect()
+
+
+def _lenient(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def open_wreck(path: Path) -> Connection:

@@ -39,8 +39,8 @@ from honchod.ops.exposition import Seen
 from honchod.ops.metrics import Metrics
 from honchod.ops.recent import RecentErrors
 from honchod.ops.views import (
-    BackupMade,
     Acknowledged,
+    BackupMade,
     Checks,
     Discarded,
     Drained,

@@ -10,9 +10,9 @@ import honchod
 from honchod.capture.requests import WriteItem, WriteRequest, WriteResult
 from honchod.errors import BadRequest, ConfigError, IdConflict, NotFound, OutboxFull, UnknownHost
 from honchod.ops.views import (
-    BackupMade,
     Acknowledged,
     Attempt,
+    BackupMade,
     CacheView,
     Check,
     Checks,
@@ -184,7 +184,7 @@ class MemoryBackend:
         return Checks(ok=True, checks=[Check(name="disk", ok=True, code="ok", latency_ms=None, detail="")])
 
     async def backup(self, path: str) -> BackupMade:
-        return BackupMade(path=path, bytes=1, events=1, pending=1, dead=0, taken_at="2026-03-02T09:00:00.000Z", ms=1)
+        return BackupMade(path=path, bytes=1, events=1, pending=1, dead=0, taken_at=WHEN, ms=1)
 
     async def reload(self) -> Reloaded:
         if self.configuration_problems:
