@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import platform
 import sqlite3
@@ -33,33 +32,24 @@ from honchod.errors import NotFound
 from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
-from honchod.ops import checks, conditions, letters, status
+from honchod.ops import checks, conditions, status
 from honchod.ops.backups import Backups
 from honchod.ops.exposition import Seen
 from honchod.ops.metrics import Metrics
 from honchod.ops.recent import RecentErrors
 from honchod.ops.views import (
-    Acknowledged,
-    BackupMade,
-    Checks,
-    Discarded,
-    Drained,
     Health,
     Info,
-    LetterDetail,
-    LetterPage,
-    LetterSelection,
     Reloaded,
-    Retried,
     Status,
     UiAccess,
-    WorkerState,
 )
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Lease
 from honchod.recall.directory import Directory
 from honchod.recall.recaller import Recaller
 from honchod.service import wiring
+from honchod.service.operating import Operating
 from honchod.service.settings import Flags, Settings
 from honchod.web import token
 from honchod.web.server import PageServer, PageSettings
@@ -72,7 +62,7 @@ FEATURES = (
 )
 
 
-class Daemon:
+class Daemon(Operating):
     """One running daemon: `open`, `serve`, `stop`. Also the backend of the front door."""
 
     def __init__(
@@ -260,71 +250,6 @@ class Daemon:
         )
         return msgspec.structs.replace(seen, backup=self._backups.progress)
 
-    async def letters(
-        self, *, session: str | None, code: str | None, limit: int, cursor: str | None
-    ) -> LetterPage:
-        """A page of dead letters."""
-        return await letters.page(self._outbox, session=session, code=code, limit=limit, cursor=cursor)
-
-    async def letter(self, letter_id: str, *, content: bool) -> LetterDetail:
-        """One dead letter with its attempts."""
-        return await letters.show(self._outbox, letter_id, content=content)
-
-    async def retry_letters(self, selection: LetterSelection) -> Retried:
-        """Put dead letters back into the queue, and probe closed-off destinations."""
-        retried, hosts = await letters.retry(self._outbox, selection)
-        if hosts:
-            await self._worker.wake(tuple(hosts))
-        log.info("letters.retried", letters=retried.retried)
-        return retried
-
-    async def discard_letters(self, ids: list[str]) -> Discarded:
-        """Discard dead letters for good."""
-        discarded = await letters.discard(self._outbox, ids)
-        log.info("letters.discarded", letters=discarded)
-        return Discarded(discarded)
-
-    async def acknowledge(self) -> Acknowledged:
-        """Take the notices as read: status shows them no more."""
-        acknowledged = await self._outbox.acknowledge()
-        log.info("notices.acknowledged", notices=acknowledged)
-        return Acknowledged(acknowledged)
-
-    async def wake(self) -> WorkerState:
-        """Make everything that waits due now."""
-        await self._worker.wake()
-        return await self._worker_state()
-
-    async def pause(self) -> WorkerState:
-        """Stop delivering until resumed; intake goes on."""
-        self._worker.pause()
-        log.info("worker.paused")
-        return await self._worker_state()
-
-    async def resume(self) -> WorkerState:
-        """Deliver again."""
-        self._worker.resume()
-        log.info("worker.resumed")
-        return await self._worker_state()
-
-    async def drain(self, timeout_s: float) -> Drained:
-        """Try everything that waits, and wait for the queue to become empty, at most that long."""
-        await self._worker.wake()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                while await self._pending():
-                    await self._worker.settled()
-        remaining = await self._pending()
-        return Drained(remaining == 0, remaining)
-
-    async def checks(self) -> Checks:
-        """Probe what the daemon depends on."""
-        elapsed_ms = (self._clock.monotonic_s() - self._started_s) * 1000
-        drift_s = (self._clock.now_ms() - self._started_ms - elapsed_ms) / 1000
-        return await checks.run(
-            self._worker.routes, self._pool, self._settings.state_dir, self._clock, drift_s=drift_s
-        )
-
     async def reload(self) -> Reloaded:
         """Read the configuration again. Raises `ConfigError`, and then nothing has changed."""
         fresh, hosts = wiring.load(self._config, self._environ, self._flags)
@@ -363,10 +288,6 @@ class Daemon:
             raise NotFound('there is no page: set listen = "127.0.0.1:9747" under [http], and restart')
         return self._page.access(again=show_token)
 
-    async def backup(self, path: str) -> BackupMade:
-        """Copy the queue to a file that is not there yet, and verify the copy."""
-        return await self._backups.make(path)
-
     async def metrics(self) -> bytes:
         """The metrics in Prometheus's text format."""
         return self._metrics.render(
@@ -403,12 +324,6 @@ class Daemon:
             self._recent.add(result.verdict.code, lease.lane.host, self._clock.now_ms())
         for died in result.settlement.died:
             self._recent.add(died.code, lease.lane.host, self._clock.now_ms())
-
-    async def _pending(self) -> int:
-        return (await self._outbox.overview()).counts.queued
-
-    async def _worker_state(self) -> WorkerState:
-        return WorkerState(self._worker.paused, await self._pending())
 
 
 def _worker_ended(task: asyncio.Task[None]) -> None:
