@@ -30,6 +30,13 @@ def change(document: Mapping[str, Any], host: str | None, changes: Mapping[str, 
     return {**document, "hosts": {**tables, name: _changed(block, changes)}}
 
 
+def block_of(document: Mapping[str, Any], host: str) -> Mapping[str, Any]:
+    """A host's own block as it stands in the document; empty where there is none."""
+    tables = document.get("hosts")
+    block = tables.get(_written_name(tables, host)) if isinstance(tables, Mapping) else None
+    return block if isinstance(block, Mapping) else {}
+
+
 def _written_name(tables: Mapping[str, Any], host: str) -> str:
     """The host's name as the file spells it: ``hermes.coder`` stays that."""
     wanted = canonical_name(host)

@@ -37,6 +37,12 @@ def find(environ: Mapping[str, str]) -> Path | None:
     return next((path for path in (*candidates, SYSTEM_CONFIG) if is_there(path)), None)
 
 
+def new(environ: Mapping[str, str]) -> Path:
+    """Where the config file is made when there is none: the user's own place, for root the system's."""
+    home = environ.get("HOME")
+    return Path(home, ".honcho", "config.json") if home and os.geteuid() != 0 else SYSTEM_CONFIG
+
+
 def load(path: Path | None, environ: Mapping[str, str]) -> Hosts:
     """The hosts of that config file; without a file, ``default`` alone.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
@@ -66,6 +67,28 @@ class Honchod:
         written = b"".join(_until_end(terminal))
         os.close(terminal)
         return child.wait(20), written.decode("utf-8", "replace")
+
+    def in_dialogue(
+        self, *arguments: str, answers: Sequence[tuple[str, str]], timeout_s: float = 60
+    ) -> tuple[int, str]:
+        """Run it on a terminal and type each answer once its question stands there; as `on_terminal`."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execvpe(COMMAND[0], [*COMMAND, *arguments], {**self._environ(), "TERM": "dumb"})
+        written = b""
+        answered = 0
+        try:
+            for question, answer in answers:
+                while question.encode() not in written[answered:]:
+                    assert select.select([terminal], [], [], timeout_s)[0], f"no {question!r} in {written!r}"
+                    written += os.read(terminal, 65536)
+                answered = len(written)
+                os.write(terminal, f"{answer}\n".encode())
+            written += b"".join(_until_end(terminal))
+        finally:
+            os.close(terminal)
+            _, status = os.waitpid(child, 0)
+        return os.waitstatus_to_exitcode(status), written.decode("utf-8", "replace")
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         """Start it in the background; its output goes where ``options`` say."""
