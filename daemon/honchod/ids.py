@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import uuid
 from typing import Final
 
 _COUNTER_BITS: Final = 12
@@ -25,4 +24,5 @@ def uuid7() -> str:
         stamp = _last
     high = (stamp >> _COUNTER_BITS) << 16 | 0x7 << 12 | stamp & 0xFFF
     low = 0b10 << 62 | int.from_bytes(os.urandom(8), "big") >> 2
-    return str(uuid.UUID(int=high << 64 | low))
+    digits = f"{high:016x}{low:016x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
