@@ -59,12 +59,8 @@ class Door:
         assert isinstance(connection, Connection)
         name = request_id(request.headers.get("X-Request-Id"))
         visit = Visit(connection.caller, self._observe)
-        with structlog.contextvars.bound_contextvars(request_id=name):
-            return await self._respond(request, connection, name, visit)
-
-    async def _respond(
-        self, request: web.BaseRequest, connection: Connection, name: str, visit: Visit
-    ) -> web.StreamResponse:
+        # What is left behind is only this task's, and the next request on the connection replaces it.
+        structlog.contextvars.bind_contextvars(request_id=name)
         route: Route | None = None
         try:
             match = self._router.find(request.method, request.rel_url.raw_path)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
-from typing import Final, Literal, TextIO
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TextIO
 
+import msgspec
 import structlog
 from structlog.typing import EventDict, Processor
 
@@ -47,7 +49,7 @@ def configure(level: str, style: Format, environ: Mapping[str, str] = os.environ
     else:
         processors += [
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
+            structlog.processors.JSONRenderer(_json),
         ]
         if is_journal(sys.stderr, environ):
             processors[-1:] = [_priority_first]
@@ -55,7 +57,8 @@ def configure(level: str, style: Format, environ: Mapping[str, str] = os.environ
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=False,
+        # Once for a process: a line costs a request little, one below the level nothing.
+        cache_logger_on_first_use=True,
     )
     # Libraries log requests and URLs on their own; what matters of it is in our events.
     logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(message)s", force=True)
@@ -91,9 +94,17 @@ class _Quiet:
 
 def _priority_first(logger: object, method: str, event: EventDict) -> str:
     """JSON behind the level as the journal reads it, so that ``journalctl -p warning`` works."""
-    line = structlog.processors.JSONRenderer()(logger, method, event)
+    line = structlog.processors.JSONRenderer(_json)(logger, method, event)
     assert isinstance(line, str)
     return f"<{_PRIORITIES[event['level']]}>{line}"
+
+
+def _json(event: EventDict, *, default: Callable[[Any], Any]) -> str:
+    try:
+        return msgspec.json.encode(event, enc_hook=default).decode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, as in the name of a file that is no UTF-8: this one escapes it.
+        return json.dumps(event, default=default)
 
 
 def _in_reading_order(_logger: object, _method: str, event: EventDict) -> EventDict:
