@@ -83,6 +83,8 @@ class Metrics:
             buckets=_REQUEST_BUCKETS,
             registry=registry,
         )
+        self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        """The instruments of each route and status that was met: to look them up costs more than to count."""
 
     def committed(self, seconds: float, operations: int, entered: Mapping[State, int]) -> None:
         """A group was committed; so many events came into each of these states."""
@@ -99,8 +101,13 @@ class Metrics:
 
     def answered(self, route: str, status: int, seconds: float) -> None:
         """A request was answered. ``route`` is the pattern of a path, never the path itself."""
-        self._requests.labels(route, str(status)).inc()
-        self._answer.labels(route).observe(seconds)
+        counts = self._answers.get((route, status))
+        if counts is None:
+            counts = self._requests.labels(route, str(status)), self._answer.labels(route)
+            self._answers[route, status] = counts
+        number, time = counts
+        number.inc()
+        time.observe(seconds)
 
     def render(self, seen: Seen) -> bytes:
         """The text that Prometheus scrapes."""
