@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from honchod.identity.document import change
+from honchod.identity.document import block_of, change
 
 FILE = {
     "workspaceId": "w",
@@ -50,3 +50,8 @@ def test_every_spelling_of_a_removed_key_goes() -> None:
 def test_what_stands_in_place_of_tables_is_replaced() -> None:
     assert change({"hosts": 5}, "h", {"enabled": True}) == {"hosts": {"h": {"enabled": True}}}
     assert change({"hosts": {"h": 5}}, "h", {"enabled": True}) == {"hosts": {"h": {"enabled": True}}}
+
+
+def test_a_host_s_own_block_is_found_however_its_name_is_spelled() -> None:
+    assert block_of({"hosts": {"hermes.coder": {"aiPeer": "c"}}}, "hermes_coder") == {"aiPeer": "c"}
+    assert block_of({"hosts": {}}, "h") == block_of({}, "h") == block_of({"hosts": {"h": 5}}, "h") == {}

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 from identity_hosts import host_with
 
-from honchod.identity.modes import LocalFiles, Side, SkipReason, captures, local_files, skip_reason
+from honchod.identity.modes import (
+    Held,
+    LocalFiles,
+    Side,
+    SkipReason,
+    captures,
+    held,
+    local_files,
+    skip_reason,
+)
 
 OFF = SkipReason.CAPTURE_OFF
 LOCAL = SkipReason.MODE_LOCAL
@@ -50,3 +59,11 @@ def test_local_files_are_left_alone_only_where_honcho_keeps_the_memory(
     keys: dict[str, Any], user: bool, agent: bool
 ) -> None:
     assert local_files(host_with(**keys)) == LocalFiles(user, agent)
+
+
+@pytest.mark.parametrize(
+    ("frequency", "expected"),
+    [("async", None), ("turn", Held(1)), ("session", Held(None)), (1, Held(1)), (3, Held(3))],
+)
+def test_the_write_frequency_says_what_messages_wait_for(frequency: str | int, expected: Held | None) -> None:
+    assert held(host_with(writeFrequency=frequency)) == expected
