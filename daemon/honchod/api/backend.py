@@ -65,8 +65,8 @@ class Backend(Protocol):
         """Versions, limits, socket and features."""
         ...
 
-    async def status(self) -> Status:
-        """The whole daemon at a glance."""
+    async def status(self, *, oldest: bool = False) -> Status:
+        """The whole daemon at a glance; ``oldest``: with the lanes that have waited longest."""
         ...
 
     async def letters(

@@ -186,7 +186,14 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("GET", "/v1/info", state.show_info, Role.ANY, {200: Info}),
     Route("GET", "/v1/openapi.json", show_openapi, Role.ANY, {200: None}),
     Route("GET", "/metrics", state.show_metrics, Role.ANY, {200: None}, media_type=state.METRICS_MEDIA_TYPE),
-    Route("GET", "/v1/status", state.show_status, Role.OPERATOR, {200: Status}),
+    Route(
+        "GET",
+        "/v1/status",
+        state.show_status,
+        Role.OPERATOR,
+        {200: Status},
+        query=state.StatusQuery,
+    ),
     Route(
         "GET",
         "/v1/dead-letters",

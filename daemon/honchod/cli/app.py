@@ -32,6 +32,7 @@ COMMANDS: dict[str, Entry] = {
     "send": Entry("send", "Hand over a message."),
     "recall": Entry("recall", "Print what memory has for the prompt."),
     "status": Entry("status", "Show queue, delivery, destinations and cache."),
+    "top": Entry("top", "Watch lanes by age, dead letters and throughput."),
     "letters": Entry("letters", "Look at, retry or discard dead letters."),
     "ack": Entry("ack", "Take the notices of the status as read."),
     "wake": Entry("worker", "Make everything that waits due now."),

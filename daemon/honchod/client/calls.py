@@ -126,9 +126,9 @@ def info() -> Call:
     return Call("GET", "/v1/info")
 
 
-def status() -> Call:
-    """``GET /v1/status``."""
-    return Call("GET", "/v1/status")
+def status(*, oldest: bool = False) -> Call:
+    """``GET /v1/status``; ``oldest``: with the lanes that have waited longest."""
+    return Call("GET", "/v1/status?lanes=oldest" if oldest else "/v1/status")
 
 
 def letters(*, session: str | None, code: str | None, limit: int | None, cursor: str | None) -> Call:

@@ -30,9 +30,9 @@ class Operations:
         """Versions, limits, socket, features."""
         return self._do(calls.info())
 
-    def status(self) -> Any:
-        """The whole status (operator)."""
-        return self._do(calls.status())
+    def status(self, *, oldest: bool = False) -> Any:
+        """The whole status; ``oldest``: with the lanes that have waited longest (operator)."""
+        return self._do(calls.status(oldest=oldest))
 
     def letters(
         self,

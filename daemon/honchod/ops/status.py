@@ -79,9 +79,10 @@ async def status(
     clock: Clock,
     started_s: float,
     notices: list[str],
+    oldest: bool = False,
 ) -> Status:
-    """The whole daemon at a glance."""
-    seen = await outbox.overview()
+    """The whole daemon at a glance. ``oldest``: with the lanes that have waited longest."""
+    seen = await outbox.overview(oldest=oldest)
     now_ms, now_s = clock.now_ms(), clock.monotonic_s()
     counts = seen.counts
     return Status(
@@ -133,6 +134,7 @@ def _lane(row: LaneRow, hosts: Mapping[str, Host], now_ms: int) -> LaneView:
         suspect=row.suspect,
         order_gap=row.order_gap,
         configured=row.host in hosts,
+        oldest_age_s=_age_s(row.first_queued_at_ms, now_ms),
     )
 
 

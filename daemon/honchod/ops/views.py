@@ -41,6 +41,7 @@ class LaneView(msgspec.Struct, frozen=True):
     suspect: bool = False
     order_gap: bool = False
     configured: bool = True
+    oldest_age_s: float | None = None
 
 
 class DestinationView(msgspec.Struct, frozen=True):

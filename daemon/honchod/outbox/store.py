@@ -317,9 +317,9 @@ class Outbox:
         """
         return await asyncio.to_thread(self._backup, target, tell)
 
-    async def overview(self) -> Overview:
-        """Counts, lanes and sizes at one instant."""
-        return await self._read(views.overview)
+    async def overview(self, *, oldest: bool = False) -> Overview:
+        """Counts, lanes (see `views.overview`) and sizes at one instant."""
+        return await self._read(partial(views.overview, oldest=oldest))
 
     async def maintain(
         self, *, max_age_ms: int, longest_wait_ms: int, settle_delay_ms: int, alive: Collection[str] = ()

@@ -236,8 +236,8 @@ class Daemon(Operating):
             features=list(FEATURES),
         )
 
-    async def status(self) -> Status:
-        """The whole daemon at a glance."""
+    async def status(self, *, oldest: bool = False) -> Status:
+        """The whole daemon at a glance; ``oldest``: with the lanes that have waited longest."""
         seen = await status.status(
             self._outbox,
             self._worker,
@@ -247,6 +247,7 @@ class Daemon(Operating):
             clock=self._clock,
             started_s=self._started_s,
             notices=list(self._hosts.warnings),
+            oldest=oldest,
         )
         return msgspec.structs.replace(seen, backup=self._backups.progress)
 

@@ -64,6 +64,23 @@ def test_watch_repaints_until_it_is_interrupted(honchod: Honchod) -> None:
     assert seen[0] < seen[2]
 
 
+def test_top_shows_the_oldest_lanes_and_the_pace(honchod: Honchod, session: str) -> None:
+    honchod.run("pause")
+    send(honchod, f"{session}-old", "a")
+    send(honchod, f"{session}-young", "b")
+    lanes = json.loads(honchod.run("top", "--interval", "0.1", "--json").stdout)["lanes"]
+    assert [lane["session"] for lane in lanes] == [f"{session}-old", f"{session}-young"]
+    assert lanes[0]["oldest_age_s"] >= lanes[1]["oldest_age_s"] > 0
+    code, screen = honchod.on_terminal("top", "--once", "--interval", "0.1")
+    assert code == 0
+    assert "Lanes by age" in screen
+    watching = honchod.start("top", "--interval", "0.1", stdout=subprocess.PIPE)
+    assert watching.stdout is not None
+    assert b"lanes" in watching.stdout.read().lower()
+    watching.stdout.close()
+    assert watching.wait(20) == 0
+
+
 def test_pause_holds_delivery_and_resume_lets_it_go(
     honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:

@@ -103,7 +103,7 @@ class MemoryBackend:
             features=[],
         )
 
-    async def status(self) -> Status:
+    async def status(self, *, oldest: bool = False) -> Status:
         return Status(
             version=honchod.__version__,
             uptime_s=1.0,

@@ -77,6 +77,9 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
     "a uid's share": (tally._SHARE_OF, {"uid": 1}, ROWID),
     "the oldest waiting event": (views.OLDEST, {}, "event_waiting"),
     "the longest lanes": (views._TOP, {"rows": 20}, "lane_pending (pending>?)"),
+    "the first event of a lane": (views._TOP, {"rows": 20}, "event_queued (lane_id=?)"),
+    "the oldest waiting events": (views._OLD_EVENTS, {}, "event_waiting"),
+    "a lane and its first event": (views._LANE, {"lane_id": 1}, "event_queued (lane_id=?)"),
     "rows to prune": (retention._OLDEST_ENDED, {"rows": 200}, "event_ended"),
     "ids past the window": (retention._ENDED_BEFORE, {"before": 1}, "event_ended (ended_at<?)"),
     "content to drop": (retention._KEPT_BEFORE, {"before": 1}, "event_kept (ended_at<?)"),
@@ -101,7 +104,11 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
     "a letter's attempts": (letters._HISTORY, {"event_id": 1}, "attempt_event (event_id=?)"),
 }
 
-ORDERED_SCANS = {"rows to prune": "event_ended", "what waits in each lane": "event_queued"}
+ORDERED_SCANS = {
+    "rows to prune": "event_ended",
+    "what waits in each lane": "event_queued",
+    "the oldest waiting events": "event_waiting",
+}
 """Statements without a lower bound: they walk a partial index in its order, the first up to its limit."""
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
+import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from honchod.api.route import Answer, Call, Nothing
 from honchod.ops.views import Ready
 
 METRICS_MEDIA_TYPE: Final = CONTENT_TYPE_LATEST
+
+
+class StatusQuery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Which lanes to show: those with the most waiting events, or those that have waited longest."""
+
+    lanes: Literal["longest", "oldest"] = "longest"
 
 
 async def show_health(call: Call[Nothing, Nothing]) -> Answer:
@@ -29,9 +36,9 @@ async def show_info(call: Call[Nothing, Nothing]) -> Answer:
     return Answer.of(call.backend.info())
 
 
-async def show_status(call: Call[Nothing, Nothing]) -> Answer:
+async def show_status(call: Call[Nothing, StatusQuery]) -> Answer:
     """Show the queue, the delivery and the destinations; never content or keys."""
-    return Answer.of(await call.backend.status())
+    return Answer.of(await call.backend.status(oldest=call.query.lanes == "oldest"))
 
 
 async def show_metrics(call: Call[Nothing, Nothing]) -> Answer:
