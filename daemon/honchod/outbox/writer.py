@@ -6,7 +6,8 @@ its own, so one that fails cannot fail its neighbours; one that is alone in its 
 the transaction itself is lost (a full disk), the group is run again one operation at a time, so that each
 gets its own answer.
 
-Checkpoints are the writer's too: when it is idle, or when the WAL has grown past its bound.
+Checkpoints are the writer's too: SQLite makes one in a commit now and then (`database.WAL_PAGES`), and the
+WAL is emptied when the writer is idle, or when readers let it grow past its bound.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def test_the_writer_syncs_each_commit_and_wipes_what_it_deletes(box: Box) -> Non
         return [tx.connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]  # type: ignore[attr-defined]
 
     full = 2
-    assert box.run_in_writer(pragmas) == ["wal", full, 1, 1, 0]
+    assert box.run_in_writer(pragmas) == ["wal", full, 1, 1, database.WAL_PAGES]
 
 
 def shape(connection: sqlite3.Connection, table: str) -> dict[str, object]:
