@@ -9,7 +9,7 @@ from open_outbox import Box
 from sqlalchemy import event as listening
 from sqlalchemy.sql.base import Executable
 
-from honchod.outbox import endings, intake, lanes, leases, letters, recovery, retention, tally, views
+from honchod.outbox import batches, endings, intake, lanes, leases, letters, recovery, retention, tally, views
 from honchod.outbox.letters import Choice
 from honchod.outbox.schema import event
 from honchod.outbox.writer import Tx
@@ -27,7 +27,7 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         "lane_suspect (host=? AND due_at>?)",
     ),
     "the batch": (
-        leases.BATCH,
+        batches.BATCH,
         {"lane_id": 1, "upto": 9, "rows": 100},
         "event_queued (lane_id=? AND id<?)",
     ),
