@@ -7,6 +7,7 @@ from typing import Protocol
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
+from honchod.memory.toolbox import Toolbox
 from honchod.ops.views import (
     Acknowledged,
     BackupMade,
@@ -51,6 +52,11 @@ class Backend(Protocol):
     @property
     def recaller(self) -> Recaller:
         """Answers recalls, and fetches ahead."""
+        ...
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The memory tools."""
         ...
 
     def health(self) -> Health:

@@ -31,7 +31,7 @@ class Connection(web.RequestHandler):
     records when it began, and ``Connections`` ends those that last too long.
     """
 
-    __slots__ = ("_body", "_connections", "_half_closed", "_work", "caller", "phase", "since_s")
+    __slots__ = ("_body", "_connections", "_half_closed", "_work", "attended", "caller", "phase", "since_s")
 
     caller: Caller
 
@@ -41,6 +41,8 @@ class Connection(web.RequestHandler):
         self._body: StreamReader | None = None
         self._work: asyncio.Task[None] | None = None
         self._half_closed = False
+        self.attended = False
+        """Whether the work in hand ends with the peer: nobody else wants its result."""
         self.phase = Phase.IDLE
         self.since_s = time.monotonic()
 
@@ -72,6 +74,8 @@ class Connection(web.RequestHandler):
             self._connections.left(self)
         else:
             self._work.add_done_callback(lambda _: self._connections.left(self))
+            if self.attended and self.phase in (Phase.WORKING, Phase.SENDING):
+                self._work.cancel()
 
     def data_received(self, data: bytes) -> None:
         """The first byte of a request starts the time it has to arrive."""

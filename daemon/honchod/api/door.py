@@ -10,7 +10,7 @@ import msgspec
 import structlog
 from aiohttp import hdrs, web
 
-from honchod.api import problems
+from honchod.api import problems, streams
 from honchod.api.backend import Backend
 from honchod.api.bodies import PeerLeft, read_body
 from honchod.api.callers import Access, Caller, Role
@@ -18,7 +18,7 @@ from honchod.api.connection import Connection
 from honchod.api.decoding import check_path, decode_body, decode_query
 from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
-from honchod.api.route import Answer, Call, Nothing, Route
+from honchod.api.route import Answer, Call, EventStream, Nothing, Route
 from honchod.api.router import Match, Router
 from honchod.api.visits import Observe, Visit
 from honchod.errors import Draining, NotAllowed, Problem
@@ -84,6 +84,10 @@ class Door:
             )
             visit.failed(route)
             return problems.response(problems.internal(), name)
+        if isinstance(answer, EventStream):
+            response = await streams.send(answer, request, connection, name)
+            visit.answered(route, response.status)
+            return response
         visit.answered(route, answer.status)
         return web.Response(
             body=answer.body,
@@ -91,7 +95,9 @@ class Door:
             headers={"Content-Type": answer.media_type, "Server": "honchod", "X-Request-Id": name},
         )
 
-    async def _answer(self, match: Match, request: web.BaseRequest, connection: Connection) -> Answer:
+    async def _answer(
+        self, match: Match, request: web.BaseRequest, connection: Connection
+    ) -> Answer | EventStream:
         route = match.route
         role = self._admit(route, connection.caller)
         query = decode_query(request.query, route.query) if _asks(request, route) else _NOTHING
@@ -99,6 +105,7 @@ class Door:
             check_path(match.parameters)
         body = await self._body(request, route)
         connection.enter(Phase.WORKING)
+        connection.attended = route.attended
         return await route.handler(
             Call(
                 backend=self._backend,
@@ -108,6 +115,7 @@ class Door:
                 body=body,
                 query=query,
                 path=match.parameters,
+                wants_events=streams.MEDIA_TYPE in request.headers.get(hdrs.ACCEPT, ""),
             )
         )
 

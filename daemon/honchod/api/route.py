@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -35,6 +35,8 @@ class Call(Generic[B_co, Q_co]):
     body: B_co
     query: Q_co
     path: Mapping[str, str]
+    wants_events: bool = False
+    """Whether the caller accepts a stream of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,13 @@ class Answer:
         return cls(_encoder.encode(result), status)
 
 
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """An answer that comes bit by bit, as server-sent events. It is closed when its reader leaves."""
+
+    events: AsyncGenerator[bytes, None]
+
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -62,12 +71,13 @@ class Route:
     of failure) to the wire type of its body; None stands for a body of ``media_type`` that is no struct.
     A request body may be left out when ``request_optional`` says so, or when there is nothing to say in it.
     ``problems`` are those that this call alone can meet; the door adds what every call can. ``intake``
-    marks calls that are refused while the daemon stops. The summary is the handler's docstring.
+    marks calls that are refused while the daemon stops, ``attended`` those whose work ends with a caller that
+    leaves: nobody else wants its result. The summary is the handler's docstring.
     """
 
     method: Literal["GET", "POST"]
     path: str
-    handler: Callable[[Call[Any, Any]], Awaitable[Answer]]
+    handler: Callable[[Call[Any, Any]], Awaitable[Answer | EventStream]]
     role: Role
     answers: Mapping[int, type[msgspec.Struct] | None]
     request: type[msgspec.Struct] = Nothing
@@ -76,6 +86,7 @@ class Route:
     problems: tuple[type[Problem], ...] = ()
     media_type: str = JSON
     intake: bool = False
+    attended: bool = False
 
     @property
     def name(self) -> str:

@@ -7,11 +7,24 @@ from typing import Final
 
 from honchod.api import openapi
 from honchod.api.callers import Role
-from honchod.api.endpoints import backup, identity, letters, messages, recall, sessions, state, ui, worker
+from honchod.api.endpoints import (
+    backup,
+    identity,
+    letters,
+    messages,
+    recall,
+    sessions,
+    state,
+    tools,
+    ui,
+    worker,
+)
 from honchod.api.route import Answer, Call, Nothing, Route
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seed_requests import SeedRequest, SeedResult
 from honchod.errors import (
+    HonchoAway,
+    HonchoRefused,
     IdConflict,
     NoIdentity,
     NotFound,
@@ -29,6 +42,7 @@ from honchod.identity.requests import (
     ResolvedSession,
     SessionRequest,
 )
+from honchod.memory.requests import ToolAnswer, ToolList, ToolRequest, ToolsQuery
 from honchod.ops.views import (
     Acknowledged,
     BackupMade,
@@ -83,6 +97,16 @@ _WRITE_PROBLEMS: Final = (
     OutboxFull,
 )
 
+_TOOL_PROBLEMS: Final = (
+    NotFound,
+    UnknownHost,
+    NoIdentity,
+    RedactionFailed,
+    QuotaUsedUp,
+    HonchoRefused,
+    HonchoAway,
+    OutboxFull,
+)
 _SESSION_PROBLEMS: Final = (UnknownHost, RedactionFailed)
 _SEED_PROBLEMS: Final = (*_SESSION_PROBLEMS, TooLarge, QuotaUsedUp, OutboxFull)
 
@@ -180,6 +204,26 @@ ROUTES: Final[tuple[Route, ...]] = (
         {200: PromptBlock},
         query=sessions.PromptQuery,
         problems=_SESSION_PROBLEMS,
+    ),
+    Route(
+        "GET",
+        "/v1/tools",
+        tools.list_tools,
+        Role.AGENT,
+        {200: ToolList},
+        query=ToolsQuery,
+        problems=(UnknownHost,),
+    ),
+    Route(
+        "POST",
+        "/v1/tools/{name}",
+        tools.call_tool,
+        Role.AGENT,
+        {200: ToolAnswer},
+        request=ToolRequest,
+        problems=_TOOL_PROBLEMS,
+        intake=True,
+        attended=True,
     ),
     Route("GET", "/v1/health", state.show_health, Role.ANY, {200: Health, 503: Health}),
     Route("GET", "/v1/ready", state.show_readiness, Role.ANY, {200: Ready, 503: Ready}),

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
+from honcho.api_types import MessageResponse
+from honcho.message import Message
+from honcho.pagination import AsyncPage
 from honcho.peer import Peer
 from honcho.session import Session
 
 from honchod.errors import CallFailed
 from honchod.gateway.memory import Calls
-from honchod.gateway.values import Said, Sight
+from honchod.gateway.values import Said, Sight, Where
 
 if TYPE_CHECKING:
     from honcho import Honcho
-
-
-class Where(StrEnum):
-    """In what to search."""
-
-    PEER = "peer"
-    """What a peer said, in any session."""
-    SESSION = "session"
-    """What was said in a session."""
-    WORKSPACE = "workspace"
-    """What was said anywhere."""
 
 
 class Excerpts:
@@ -42,18 +34,31 @@ class Excerpts:
 
         What Honcho does not know is empty. ``scope`` narrows a search of the workspace.
         """
+        if where is Where.WORKSPACE:
+            search = partial(self._honcho.aio.search, query, limit=limit, scope=scope)
+        elif where is Where.SESSION:
+            search = partial(Session(of, self._honcho).aio.search, query, limit=limit)
+        else:
+            search = partial(Peer(of, self._honcho).aio.search, query, limit=limit)
         try:
-            if where is Where.WORKSPACE:
-                found = await self._call(lambda: self._honcho.aio.search(query, limit=limit, scope=scope))
-            elif where is Where.SESSION:
-                found = await self._call(lambda: Session(of, self._honcho).aio.search(query, limit=limit))
-            else:
-                found = await self._call(lambda: Peer(of, self._honcho).aio.search(query, limit=limit))
+            found: list[Message] = await self._call(search)
         except CallFailed as failure:
             if failure.status != 404 or scope is not None:
                 raise
             return ()
         return tuple(Said(one.id, one.peer_id, one.session_id, one.content) for one in found)
+
+    async def latest(self, session: str, limit: int) -> tuple[Said, ...]:
+        """The last messages of a session, in their order; none of one that Honcho does not know."""
+        newest_first = partial(Session(session, self._honcho).aio.messages, size=limit, reverse=True)
+        try:
+            page: AsyncPage[MessageResponse, Message] = await self._call(newest_first)
+        except CallFailed as failure:
+            if failure.status != 404:
+                raise
+            return ()
+        said = [Said(one.id, one.peer_id, one.session_id, one.content) for one in page.items[:limit]]
+        return tuple(reversed(said))
 
     async def card(self, sight: Sight) -> tuple[str, ...]:
         """What the observer holds for sure of the target; nothing of one that Honcho has never met."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final
 
 OWN_ID: Final = "honchod_id"
@@ -78,6 +79,17 @@ class Sight:
     observer: str
     target: str
     scope: str | None = None
+
+
+class Where(StrEnum):
+    """In what to search."""
+
+    PEER = "peer"
+    """What a peer said, in any session."""
+    SESSION = "session"
+    """What was said in a session."""
+    WORKSPACE = "workspace"
+    """What was said anywhere."""
 
 
 @dataclass(frozen=True, slots=True)

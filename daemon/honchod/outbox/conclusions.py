@@ -104,7 +104,7 @@ class ConclusionRow:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How many rows that waited are gone, and how many were left because they are in doubt now."""
+    """How many rows that waited or were dead are gone, and how many were left because they are in doubt."""
 
     waiting: int
     in_doubt: int
@@ -151,7 +151,7 @@ def erase(tx: Tx, ids: Sequence[int]) -> Erased:
     for row in certain:
         _erase(tx, row)
     search.purge(tx)
-    waited = sum(row.state == State.QUEUED for row in certain)
+    waited = sum(State(row.state) not in TERMINAL for row in certain)
     return Erased(waited, len(rows) - len(certain))
 
 

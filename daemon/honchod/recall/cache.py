@@ -106,6 +106,14 @@ class Cache:
                 self._changed.add(key)
         return keys
 
+    def drop(self, destination: str, workspace: str) -> int:
+        """Forget the answers of one workspace. Returns how many that were."""
+        keys = [key for key in self._entries if (key.destination, key.workspace) == (destination, workspace)]
+        for key in keys:
+            self._drop(key)
+            self._removed.add(key)
+        return len(keys)
+
     def clear(self) -> int:
         """Forget everything. Returns how many answers that were."""
         count = len(self._entries)

@@ -40,6 +40,10 @@ class Keeper:
             await asyncio.gather(self._loop, return_exceptions=True)
         await self._flush(used_too=True)
 
+    async def flush(self) -> None:
+        """Write what changed now."""
+        await self._flush(used_too=False)
+
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(FLUSH_S)

@@ -218,6 +218,25 @@ class Recaller:
         log.info("cache.cleared", answers=cleared)
         return Cleared(cleared)
 
+    @property
+    def gates(self) -> Gates:
+        """Whether a destination may be asked now: the same for all who ask for somebody that waits."""
+        return self._gates
+
+    def person(self, place: Place) -> str | None:
+        """Whom a session is about, if anybody is known."""
+        return self._prefetcher.target(place)
+
+    async def forget(self, destination: str, workspace: str) -> int:
+        """Drop every answer of a workspace, in memory and on disk: something in them is to be forgotten.
+
+        Returns how many there were.
+        """
+        self._upstream.forget()
+        dropped = self._cache.drop(destination, workspace) + self._supplements.clear()
+        await self._keeper.flush()
+        return dropped
+
     def receipts(self, *, limit: int, session: str | None) -> ReceiptPage:
         """The last recalls, without content."""
         return ReceiptPage(self._receipts.latest(limit, session=session))

@@ -32,6 +32,7 @@ from honchod.errors import NotFound
 from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.place import Places
+from honchod.memory.toolbox import Toolbox
 from honchod.ops import checks, conditions, status
 from honchod.ops.backups import Backups
 from honchod.ops.exposition import Seen
@@ -57,7 +58,7 @@ from honchod.web.server import PageServer, PageSettings
 log = structlog.get_logger("honchod.service")
 
 FEATURES = (
-    *("messages", "recall", "sessions", "prompt"),
+    *("messages", "recall", "sessions", "prompt", "tools"),
     *("dead_letters", "worker", "checks", "reload", "metrics"),
 )
 
@@ -162,6 +163,17 @@ class Daemon(Operating):
             clock=self._clock,
         )
         await self.recaller.open()
+        self.toolbox = Toolbox(
+            self._outbox,
+            self._pool,
+            self.recaller,
+            self._places,
+            self._hosts,
+            ways,
+            redactor,
+            clock=self._clock,
+        )
+        self.toolbox.on_append(self._worker.notify)
         self._intake.on_spoken = self._spoken
         self._pool.load()
         self._working = asyncio.create_task(self._worker.run())
@@ -269,6 +281,7 @@ class Daemon(Operating):
         redactor = wiring.redactor(fresh)
         self.recaller.configure(wiring.recall_settings(fresh))
         self.recaller.use(hosts, ways, redactor.text if redactor else None)
+        self.toolbox.use(hosts, ways, redactor)
         names = NameRedactor(redactor, self._salt)
         self._places.use(names.hide)
         self._intake.use(hosts, redactor, names)
