@@ -92,21 +92,6 @@ def test_a_prefetched_answer_is_used_once(known: Known, client: Client, network:
     assert len(chats(network)) == 1
 
 
-def test_the_dialectic_keeps_its_cadence(known: Known, client: Client, network: Network) -> None:
-    """Every other turn, by default; each turn refreshes the base."""
-    for number in range(5):
-        before = [one for one in network.seen() if one.path.endswith("/sessions/s/context")]
-        turn(client, f"What should I see in Lisbon on day {number}?")
-        wait_for_chats(network, number // 2 + 1)
-        wait_until(
-            lambda before=before: [
-                one for one in network.seen() if one.path.endswith("/sessions/s/context") and one.status
-            ][len(before) :],
-            "the base to be refreshed",
-        )
-    assert len(chats(network)) == 3
-
-
 def test_a_host_that_asks_deliberately_never_pays_for_the_dialectic(
     known: Known, client_with: Callable[..., Client], network: Network
 ) -> None:
@@ -258,10 +243,23 @@ def test_a_server_without_the_scope_gives_the_global_view(known: Known, client: 
     assert "Lisbon" in recalled.text
 
 
-def test_a_failing_model_is_no_empty_answer(known: Known, client: Client, network: Network) -> None:
-    network.hit("POST chat: status=500")
-    for number in range(3):
-        turn(client, f"What should I see in Lisbon on day {number}?")
-        wait_for_chats(network, number // 2 + 1)
-    assert len(chats(network)) == 2, "the cadence does not stretch as it does for empty answers"
-    assert client.recall(session="s", recall_wait_ms=WAIT_MS).sections["dialectic"] is None
+@SANDBOX_ONLY
+def test_a_strong_first_answer_needs_no_further_pass(
+    known: Known, client_with: Callable[..., Client], network: Network
+) -> None:
+    known.concludes(
+        *(f"Ann said of Lisbon, {number}: {'it is a fine place to be ' * 3}" for number in range(5))
+    )
+    client = client_with(dialecticDepth=3)
+    turn(client)
+    wait_until(lambda: client.recall(session="s", peek=True).sections["dialectic"], "the answer")
+    assert len(chats(network)) == 1
+
+
+def test_a_failed_second_pass_leaves_the_first_answer(
+    known: Known, client_with: Callable[..., Client], network: Network
+) -> None:
+    client = client_with(dialecticDepth=2)
+    network.hit("POST chat: status=500 nth=2")
+    turn(client)
+    assert wait_until(lambda: client.recall(session="s", peek=True).sections["dialectic"], "the answer")

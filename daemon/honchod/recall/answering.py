@@ -211,7 +211,9 @@ class Answering:
         return own or found or (RecallStatus.FRESH if has_supplement else RecallStatus.COLD)
 
     def _judge(self, route: Route, key: CacheKey, now_s: float) -> RecallStatus:
-        return judge(self._held(key, now_s), ttl_s=self.ttl_s, failing=self._upstream.is_failing(route, key))
+        held = self._held(key, now_s)
+        failing = held is None and self._upstream.is_failing(route, key)
+        return judge(held, ttl_s=self.ttl_s, failing=failing)
 
     def _held(self, key: CacheKey, now_s: float) -> Held | None:
         entry = self._cache.get(key)

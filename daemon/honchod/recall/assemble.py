@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from honchod.identity.choices import Section
@@ -38,6 +39,9 @@ CUT_ORDER: Final = (
 WORTHWHILE_CHARS: Final = 24
 """A section of which less than this would be left goes as a whole."""
 
+_REMEMBERED: Final = 128
+"""Blocks that were made lately: the same parts make the same block."""
+
 _ABOUT_THE_USER: Final = frozenset({Section.SUMMARY, Section.USER_REPRESENTATION, Section.USER_CARD})
 
 
@@ -59,6 +63,7 @@ class Block:
         return -(-len(self.text) // CHARS_PER_TOKEN)
 
 
+@lru_cache(_REMEMBERED)
 def assemble(
     parts: Parts, sections: frozenset[Section], budget_chars: int | None, *, introduce: bool = True
 ) -> Block:

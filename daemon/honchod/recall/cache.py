@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -36,10 +36,14 @@ class Entry:
     size: int
     old: bool = False
     failed: bool = False
+    empty: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.empty = self.parts.is_empty
 
     def held(self, now_s: float) -> Held:
         """What the status is judged by."""
-        return Held(max(0.0, now_s - self.fetched_at_s), self.old, self.failed, self.parts.is_empty)
+        return Held(max(0.0, now_s - self.fetched_at_s), self.old, self.failed, self.empty)
 
 
 class Cache:

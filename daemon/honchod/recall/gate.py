@@ -47,7 +47,10 @@ class Gates:
 
     def of(self, destination: str) -> Gate:
         """The gate of a destination."""
-        return self._gates.setdefault(destination, Gate())
+        gate = self._gates.get(destination)
+        if gate is None:
+            gate = self._gates[destination] = Gate()
+        return gate
 
     def is_shut(self, destination: str) -> bool:
         """Whether it must not be asked now: it failed a moment ago, or delivery knows that it is away."""

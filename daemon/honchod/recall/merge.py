@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
+
+_REMEMBERED: Final = 128
+"""The same two are merged in every recall of a turn."""
 
 _NUMBER: Final = re.compile(r"^\s*(?:\d{1,4}[.)]|[-*•])\s+")
 
 
+@lru_cache(_REMEMBERED)
 def merged(found: str, known: str) -> str:
     """The representation that a query found, followed by the lines of the other that it does not hold.
 

@@ -15,6 +15,7 @@ from honchod.errors import CallFailed
 from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
 from honchod.identity.modes import captures
+from honchod.identity.peers import UNKNOWN_PEER
 from honchod.identity.place import Place
 from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.values import LaneKey
@@ -191,7 +192,7 @@ class Recaller:
         """Something was written in a session: by this person (None: by nobody), who said this last. With
         ``turn_ended`` the next turn is prepared.
         """
-        if peer is not None:
+        if peer is not None and peer != UNKNOWN_PEER:
             self._turns.spoke(lane_of(place), peer)
         if turn_ended:
             self._prefetcher.turn_ended(place, self._directory.route(place.host.name), said)

@@ -63,7 +63,7 @@ class Upstream:
             return flight, False
         if self._gates.is_shut(route.destination) or self._failed_lately(key):
             return None, False
-        flight = asyncio.create_task(self._fetch(route, key, query))
+        flight = asyncio.create_task(self._fetch(route, key, query, self._clearings))
         self._flights[key] = flight
         self._running.add(flight)
         flight.add_done_callback(lambda done: self._landed(key, done))
@@ -95,8 +95,8 @@ class Upstream:
         failure = self._failures.get(key)
         return failure is not None and self._clock.monotonic_s() < failure.until_s
 
-    async def _fetch(self, route: Route, key: CacheKey, query: str | None) -> None:
-        clearings = self._clearings
+    async def _fetch(self, route: Route, key: CacheKey, query: str | None, clearings: int) -> None:
+        """``clearings``: how often the cache had been cleared when this was asked for."""
         destination = route.destination
         async with self._gates.of(destination).reads:
             if self._gates.is_shut(destination):
