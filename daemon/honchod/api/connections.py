@@ -57,6 +57,8 @@ class Connections(web.Server):
     def admit(self, newcomer: Connection) -> None:
         """Take a new connection in; at the limit the one that has waited longest makes room for it."""
         self._open.add(newcomer)
+        if self._sweeper is None:
+            self._sweep_later()
         if self.closing:
             newcomer.hang_up()
         elif len(self._open) > self._limits.connections:
@@ -69,13 +71,15 @@ class Connections(web.Server):
             self._emptied.set()
 
     def sweep(self) -> None:
-        """End every connection that has stayed too long in its phase, now and from now on."""
+        """End every connection that has stayed too long in its phase, now and for as long as any is open."""
         now_s = time.monotonic()
         for connection in tuple(self._open):
             limit_s = allowed_s(connection.phase, self._limits)
             if limit_s is not None and now_s - connection.since_s > limit_s:
                 connection.expire()
-        self._sweeper = self._loop.call_later(sweep_interval_s(self._limits), self.sweep)
+        self._sweeper = None
+        if self._open:
+            self._sweep_later()
 
     def part(self) -> None:
         """Hang up on those that are idle, and on the others once they have their answers."""
@@ -98,6 +102,9 @@ class Connections(web.Server):
         if self._sweeper is not None:
             self._sweeper.cancel()
         await self.shutdown(_STRAGGLER_S)
+
+    def _sweep_later(self) -> None:
+        self._sweeper = self._loop.call_later(sweep_interval_s(self._limits), self.sweep)
 
     def _make_room(self, newcomer: Connection) -> None:
         victim = first_to_go((one.phase, one.since_s, one) for one in self._open if one is not newcomer)
