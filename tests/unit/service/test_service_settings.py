@@ -361,4 +361,5 @@ def test_only_the_hosted_honcho_is_asked_slowly_by_default(tmp_path: Path) -> No
 
 def test_a_json_schema_follows_from_the_types() -> None:
     schema = msgspec.json.schema(File)["$defs"]["Delivery"]["properties"]["concurrency"]
+    assert schema.pop("description")
     assert schema == {"type": "integer", "minimum": 1, "maximum": 64, "default": 4}
