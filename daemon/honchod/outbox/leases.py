@@ -8,7 +8,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -16,13 +16,11 @@ from sqlalchemy import Row, bindparam, select, text, update
 
 from honchod.errors import LeaseLost
 from honchod.ids import uuid7
-from honchod.outbox import endings, lanes
+from honchod.outbox import batches, endings, lanes
 from honchod.outbox.held import rest_due_in_ms
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
 from honchod.outbox.values import (
     Bisect,
-    Died,
-    Kind,
     LaneKey,
     Lease,
     LeasedEvent,
@@ -65,17 +63,6 @@ NEXT_SUSPECT: Final = (
 )
 _LANE: Final = select(lane).where(lane.c.id == bindparam("lane_id"))
 _MINE: Final = select(lane).where(lane.c.id == bindparam("lane_id"), lane.c.lease_id == bindparam("mine"))
-BATCH: Final = (
-    select(event)
-    .where(
-        text("event.state = 'queued'"),
-        event.c.lane_id == bindparam("lane_id"),
-        event.c.id <= bindparam("upto"),
-    )
-    .order_by(event.c.id)
-    .limit(bindparam("rows"))
-)
-"""The oldest waiting events of a lane."""
 _HAS_WAITING: Final = (
     select(event.c.id)
     .where(
@@ -198,16 +185,14 @@ def _take(tx: Tx, lane_id: int, terms: LeaseTerms) -> Lease | None:
             upto, limit = min(upto, bisect.last), min(limit, bisect.limit)
         else:
             tx.connection.execute(_CLEAR_BISECT, {"lane_id": lane_id})
-    rows = tx.connection.execute(BATCH, {"lane_id": lane_id, "upto": upto, "rows": limit}).all()
-    place = (row.host, row.workspace)
-    events, died = _read(rows, tx.now_ms - terms.max_age_ms)
+    events, died = batches.read(tx, lane_id, upto=upto, rows=limit, oldest_ms=tx.now_ms - terms.max_age_ms)
     if died:
-        ended = endings.die(tx, place, died)
+        ended = endings.die(tx, (row.host, row.workspace), died)
         lanes.shrink(tx, lane_id, ended)
-    if not rows:
+    if not events and not died:
         # The counter says that something waits and nothing does: put the lane out of the way.
         lanes.shrink(tx, lane_id, row.pending)
-    batch = _fitting(events, terms)
+    batch = batches.fitting(events, terms)
     if not batch:
         return None
     return _record(tx, row, batch, terms, uncertain=uncertain, bisect=bisect, suspect=suspect)
@@ -264,54 +249,6 @@ def _prepared(text_: str | None) -> Prepared | None:
         return msgspec.json.decode(text_, type=Prepared)
     except msgspec.MsgspecError:
         return None
-
-
-def _read(rows: Iterable[Row[Any]], oldest_ms: int) -> tuple[list[LeasedEvent], list[Died]]:
-    events, died = [], []
-    for row in rows:
-        if row.queued_at < oldest_ms:
-            died.append(Died(row.id, "expired"))
-            continue
-        try:
-            events.append(_event(row))
-        except (msgspec.MsgspecError, ValueError, TypeError):
-            died.append(Died(row.id, "unreadable"))
-    return events, died
-
-
-def _event(row: Row[Any]) -> LeasedEvent:
-    if row.content is None:
-        raise ValueError("no content")
-    metadata = msgspec.json.decode(row.metadata, type=dict[str, Any]) if row.metadata else {}
-    return LeasedEvent(
-        id=row.id,
-        honchod_id=row.honchod_id,
-        message_id=row.message_id,
-        part=row.part,
-        parts=row.parts,
-        kind=Kind(row.kind),
-        peer=row.peer,
-        role=row.role,
-        content=row.content,
-        metadata=metadata,
-        created_at_ms=row.created_at,
-        attempts=row.attempts,
-        size=row.size,
-    )
-
-
-def _fitting(events: Sequence[LeasedEvent], terms: LeaseTerms) -> tuple[LeasedEvent, ...]:
-    """The longest beginning of one kind within the byte bound; at least one event."""
-    batch: list[LeasedEvent] = []
-    size = 0
-    for leased in events:
-        if batch and (leased.kind is not batch[0].kind or size + leased.size > terms.batch_bytes):
-            break
-        if batch and leased.kind is not Kind.MESSAGE:
-            break
-        batch.append(leased)
-        size += leased.size
-    return tuple(batch)
 
 
 def renew(tx: Tx, held: Lease, lease_ms: int) -> int:
