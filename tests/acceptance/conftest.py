@@ -17,6 +17,7 @@ from honchod.sandbox.thread import running_sandbox
 from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network, running_network
+from support.shared_daemon import SharedDaemon
 
 LIVE_URL = os.environ.get("HONCHOD_LIVE_URL")
 LIVE_KEY = os.environ.get("HONCHOD_LIVE_KEY")
@@ -85,6 +86,15 @@ def make_daemon(hosts: dict[str, Any]) -> Iterator[Callable[..., DaemonProcess]]
 def daemon(make_daemon: Callable[..., DaemonProcess]) -> DaemonProcess:
     """A daemon with short waits, not started yet."""
     return make_daemon()
+
+
+@pytest.fixture(scope="module")
+def shared(server_url: str) -> Iterator[SharedDaemon]:
+    """One daemon for the tests of a module that only change its hosts."""
+    with running_network(server_url) as network:
+        shared = SharedDaemon(network, Remote(server_url, LIVE_KEY))
+        yield shared
+        shared.close()
 
 
 def _warm_up(remote: Remote) -> None:

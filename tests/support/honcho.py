@@ -35,6 +35,10 @@ class Remote:
         """The texts of a session, in order."""
         return [message["content"] for message in self.messages(workspace, session)]
 
+    def speakers(self, workspace: str, session: str) -> list[tuple[str, str]]:
+        """Who said what in a session, in order."""
+        return [(message["peer_id"], message["content"]) for message in self.messages(workspace, session)]
+
     def sessions(self, workspace: str) -> set[str]:
         """The ids of all sessions of a workspace."""
         found: set[str] = set()
