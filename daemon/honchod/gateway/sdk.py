@@ -7,6 +7,7 @@ place in the SDK is private; a test fails when that stops working.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ CONNECTIONS: Final = 64
 
 _TLS: Final = httpx.create_ssl_context()
 """Reading the certificates takes tens of milliseconds: once, when this module is imported, in a thread."""
+
+
+def tls() -> ssl.SSLContext:
+    """What every connection of ours is secured with."""
+    return _TLS
 
 
 @dataclass(slots=True)

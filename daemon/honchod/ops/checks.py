@@ -13,6 +13,8 @@ from honchod.delivery.outcome import Step, judge
 from honchod.delivery.routes import Route
 from honchod.errors import CallFailed
 from honchod.gateway.pool import GatewayPool
+from honchod.gateway.values import Endpoint
+from honchod.identity.host import Destination
 from honchod.ops.views import Check, Checks
 
 LOW_DISK_BYTES: Final = 256 << 20
@@ -29,11 +31,22 @@ _ADVICE: Final = {
 }
 
 
+_MCP_ADVICE: Final = {
+    "unauthorised": "the key is not accepted there: a key goes only to the URL it was configured with",
+    "unreachable": "nobody answers at this URL: is the server up, is mcpUrl right?",
+    "not_mcp": "what answers is no MCP server: check mcpUrl",
+}
+
+
 async def run(
     routes: Iterable[Route], pool: GatewayPool, state_dir: Path, clock: Clock, *, drift_s: float
 ) -> Checks:
-    """Ask every destination, and look at disk and clock."""
-    found = await asyncio.gather(*(api(route, pool, clock) for route in routes))
+    """Ask every destination and every MCP server, and look at disk and clock."""
+    ways = tuple(routes)
+    found = await asyncio.gather(
+        *(api(route, pool, clock) for route in ways),
+        *(mcp(route, target, pool, clock) for route in ways if (target := route.host.mcp) is not None),
+    )
     checks = [*found, disk(state_dir), wall_clock(clock, drift_s)]
     return Checks(all(check.ok for check in checks), checks)
 
@@ -57,6 +70,21 @@ def free_bytes(directory: Path) -> int:
     """Room on the disk of a directory, for who is not root."""
     found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize
+
+
+async def mcp(route: Route, target: Destination, pool: GatewayPool, clock: Clock) -> Check:
+    """One MCP ``initialize`` at a host's MCP URL, with the key that belongs to it."""
+    await pool.load()
+    from honchod.gateway.mcp_probe import Finding, probe
+
+    key = None if target.key is None else target.key.reveal()
+    started = clock.monotonic_s()
+    probed = await probe(Endpoint(target.url, route.host.workspace, key), timeout_s=pool.timeout_s)
+    latency_ms = round((clock.monotonic_s() - started) * 1000, 1)
+    is_mcp = probed.finding is Finding.MCP
+    code = "ok" if is_mcp else probed.finding.value
+    detail = f"{target.url} answers" if is_mcp else f"{target.url}: {probed.code}; {_MCP_ADVICE[code]}"
+    return Check("mcp", is_mcp, code, latency_ms, detail, host=route.host.name)
 
 
 def disk(state_dir: Path) -> Check:
