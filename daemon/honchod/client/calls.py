@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ANSWER_TIMEOUT_S = 10.0
 """How long a try may take unless the caller or the call says otherwise."""
 
+TOOL_TIMEOUT_S = 90.0
+"""How long a memory tool may take: a model thinks, and Honcho is asked more than once."""
+
 
 class Call(NamedTuple):
     """One request.
@@ -166,6 +169,27 @@ def worker(action: str) -> Call:
 def drain(timeout_s: float) -> Call:
     """``POST /v1/worker/drain``: answers when the queue is empty or the time is up."""
     return Call("POST", "/v1/worker/drain", {"timeout_s": timeout_s}, timeout_s=timeout_s + ANSWER_TIMEOUT_S)
+
+
+def tools(*, host: str | None, family: str | None) -> Call:
+    """``GET /v1/tools``: schemas in OpenAI's function format."""
+    given = _present(host=host, family=family)
+    query = "&".join(f"{name}={quote(value)}" for name, value in given.items())
+    return Call("GET", "/v1/tools" + (f"?{query}" if query else ""))
+
+
+def tool(
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    host: str | None,
+    session: str | None,
+    locator: Mapping[str, str] | None,
+) -> Call:
+    """``POST /v1/tools/{name}``: a question may take a minute. Repeating one stores nothing twice."""
+    body = _present(host=host, session=session, locator=locator)
+    body["arguments"] = dict(arguments)
+    return Call("POST", f"/v1/tools/{quote(name)}", body, timeout_s=TOOL_TIMEOUT_S)
 
 
 def checks() -> Call:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from honchod.client import calls
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from honchod.client.calls import Call
 
@@ -33,6 +33,22 @@ class Operations:
     def status(self, *, oldest: bool = False) -> Any:
         """The whole status; ``oldest``: with the lanes that have waited longest (operator)."""
         return self._do(calls.status(oldest=oldest))
+
+    def tools(self, *, host: str | None = None, family: str | None = None) -> Any:
+        """The memory tools as function schemas, ``{tools}``; by ``family`` under one agent's names."""
+        return self._do(calls.tools(host=host, family=family))
+
+    def tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        host: str | None = None,
+        session: str | None = None,
+        locator: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Run a memory tool: ``{result, text, pending}``; ``text`` is for the model."""
+        return self._do(calls.tool(name, arguments or {}, host=host, session=session, locator=locator))
 
     def letters(
         self,
