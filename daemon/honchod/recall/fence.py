@@ -31,7 +31,8 @@ _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 _JOINERS: Final = "\u200c\u200d"
 _INVISIBLE_IN_LATIN: Final = re.compile(
     "(?<=[ -~])"
-    "[\u034f\u115f\u1160\u180b-\u180d\u200c\u200d\u2800\u3164\ufe00-\ufe0e\uffa0\U000e0100-\U000e01ef]+"
+    "[\u034f\u115f\u1160\u180b-\u180d\u200c\u200d\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]+"
+    "(?!\u20e3)"
 )
 """After an ASCII character these change nothing that anybody sees; they only take words apart."""
 

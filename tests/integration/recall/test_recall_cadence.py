@@ -263,3 +263,18 @@ def test_a_reload_counts_from_the_next_recall_on(play: Play, network: Network) -
         assert (answer.status, answer.reason) == ("off", "disabled")
 
     play(story)
+
+
+def test_what_failed_a_moment_ago_is_not_asked_again_by_every_recall(play: Play, network: Network) -> None:
+    async def story(rig: Rig) -> None:
+        network.hit("GET sessions/s/context: status=500")
+        for _ in range(5):
+            assert (await rig.recall(wait_ms=2_000)).status == "unavailable"
+        assert len(rig.asked("/sessions/s/context")) == 1
+        assert len(rig.asked("/peers/bot/context")) == 1, "the failure of one is no news of the other"
+        other = SessionQuery(host="h", session="t")
+        await rig.recaller.start(other)
+        await rig.settle()
+        assert len(rig.asked("/sessions/t/context")) == 1
+
+    play(story, dialectic="deliberate")

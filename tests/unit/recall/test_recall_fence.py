@@ -46,9 +46,15 @@ PIECES = (
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=30).map("".join)
 
 
+def seen_in(text: str) -> str:
+    """The text as it looks: without what nobody sees, and every letter in its plainest form."""
+    visible = (char for char in text if unicodedata.category(char) not in ("Cf", "Mn"))
+    return unicodedata.normalize("NFKC", "".join(visible)).casefold()
+
+
 def fences(text: str) -> tuple[int, int]:
     """Opening and closing fences in the text, however they are spelt."""
-    seen = unicodedata.normalize("NFKC", text).casefold()
+    seen = seen_in(text)
     return seen.count("<memory-context>"), seen.count("</memory-context>")
 
 
@@ -87,12 +93,14 @@ def test_a_block_has_one_fence_no_controls_and_keeps_its_budget(texts: list[str]
         "＜/memory－context＞",
         "<<memory-context>memory-context>",
         "</mem<b>ory-con</b>text>",
+        "memory-\u200dcontext without any bracket",
+        "m\ufe0femory-\u034fcontext",
     ],
 )
 def test_no_spelling_of_the_fence_is_left(hostile: str) -> None:
     """C43."""
     cleaned = clean(f"before {hostile} after")
-    assert "memory-context" not in unicodedata.normalize("NFKC", cleaned).casefold()
+    assert "memory-context" not in seen_in(cleaned)
     assert fences(enclose(cleaned)) == (1, 1)
     assert cleaned.startswith("before")
     assert cleaned.endswith("after")
@@ -117,6 +125,7 @@ def test_no_spelling_of_the_fence_is_left(hostile: str) -> None:
         ("list\n    - premise", "list\n    - premise"),
         ("list\n" + " " * 40 + "- far", "list\n" + " " * 8 + "- far"),
         ("family 👨\u200d👩\u200d👧 stays", "family 👨\u200d👩\u200d👧 stays"),
+        ("key 1\ufe0f\u20e3 stays", "key 1\ufe0f\u20e3 stays"),
         ("می\u200cخواهم stays", "می\u200cخواهم stays"),
         ("the memory-context tag", "the memory context tag"),
         ("", ""),
