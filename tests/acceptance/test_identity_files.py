@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from honchod.client import Client
-from honchod.client.errors import NoIdentity
+from honchod.client.errors import NoIdentity, TooLarge
 from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network
+from support.shared_daemon import SharedDaemon
 from support.waiting import wait_until
 
 SESSION = "default-identity"
@@ -26,40 +27,31 @@ def upload(client: Client, content: str = MEMORY, source: str = "USER.md", **mor
     return client.call("POST", "/v1/identity/file", {"source": source, "content": content, **more})
 
 
-def test_a_persona_is_a_message_of_the_ai_peer(daemon: DaemonProcess, remote: Remote, workspace: str) -> None:
-    with daemon.start().client() as client:
-        answer = seed(client)
+def test_a_persona_is_a_message_of_the_ai_peer(shared: SharedDaemon) -> None:
+    test = shared.configured()
+    answer = seed(test.client)
     assert (answer["session"], answer["status"], answer["parts"]) == (SESSION, "queued", 1)
-    daemon.wait_for_delivery()
-    (message,) = remote.messages(workspace, SESSION)
-    assert message["peer_id"] == "bot"
-    assert message["content"] == (
-        f"<ai_identity_seed>\n<source>SOUL.md</source>\n\n{PERSONA}\n</ai_identity_seed>"
-    )
-    assert remote.flags(workspace, SESSION, "bot")["observe_me"] is True
+    assert test.spoken(SESSION) == [
+        ("bot", f"<ai_identity_seed>\n<source>SOUL.md</source>\n\n{PERSONA}\n</ai_identity_seed>")
+    ]
+    assert test.remote.flags(test.workspace, SESSION, "bot")["observe_me"] is True
 
 
-def test_a_memory_file_is_a_file_of_the_user_peer(
-    daemon: DaemonProcess, network: Network, remote: Remote, workspace: str
-) -> None:
-    with daemon.start().client() as client:
-        upload(client)
-    daemon.wait_for_delivery()
-    (message,) = remote.messages(workspace, SESSION)
-    assert (message["peer_id"], message["content"]) == ("ann", MEMORY)
+def test_a_memory_file_is_a_file_of_the_user_peer(shared: SharedDaemon) -> None:
+    test = shared.configured()
+    upload(test.client)
+    assert test.spoken(SESSION) == [("ann", MEMORY)]
+    (message,) = test.remote.messages(test.workspace, SESSION)
     assert message["metadata"]["honchod_file"] == "USER.md"
-    assert [one.path for one in network.seen() if one.path.endswith("/upload")]
+    assert [one.path for one in test.seen() if one.path.endswith("/upload")]
 
 
-def test_a_server_that_takes_no_files_gets_the_same_as_messages(
-    daemon: DaemonProcess, network: Network, remote: Remote, workspace: str
-) -> None:
-    network.hit("POST upload: status=405")
+def test_a_server_that_takes_no_files_gets_the_same_as_messages(shared: SharedDaemon) -> None:
+    test = shared.configured()
+    test.network.hit("POST upload: status=405")
     text = "".join(f"{number:06}" for number in range(9_000))
-    with daemon.start().client() as client:
-        upload(client, text)
-    daemon.wait_for_delivery()
-    contents = remote.contents(workspace, SESSION)
+    upload(test.client, text)
+    contents = test.contents(SESSION)
     assert "".join(contents) == text
     assert [len(content) for content in contents] == [25_000, 25_000, 4_000]
 
@@ -88,8 +80,8 @@ def test_the_same_file_is_taken_in_once_for_ever_unless_asked_for(
 def test_a_crash_between_upload_and_ledger_leaves_one_copy(
     daemon: DaemonProcess, network: Network, remote: Remote, workspace: str, take: Any, endpoint: str
 ) -> None:
-    """C48: Honcho has it, the answer is cut, and the daemon is killed before it knows."""
-    network.hit(f"POST {endpoint}: cut-after-commit delay-after=30 times=1")
+    """C48: Honcho has it, no answer comes, and the daemon is killed before it knows."""
+    network.hit(f"POST {endpoint}: hang-after-commit times=1")
     with daemon.start().client() as client:
         take(client)
         wait_until(lambda: remote.messages(workspace, SESSION), "the file to be committed")
@@ -103,54 +95,54 @@ def test_a_crash_between_upload_and_ledger_leaves_one_copy(
     assert len(remote.messages(workspace, SESSION)) == 1
 
 
-def test_a_long_persona_is_cut_and_every_piece_is_a_seed(
-    daemon: DaemonProcess, remote: Remote, workspace: str
-) -> None:
-    with daemon.start().client() as client:
-        assert seed(client, "word " * 12_000)["parts"] == 3
-    daemon.wait_for_delivery()
-    contents = remote.contents(workspace, SESSION)
+def test_a_long_persona_is_cut_and_every_piece_is_a_seed(shared: SharedDaemon) -> None:
+    test = shared.configured()
+    assert seed(test.client, "word " * 12_000)["parts"] == 3
+    contents = test.contents(SESSION)
     assert all(len(content) <= 25_000 for content in contents)
     assert all(content.startswith("<ai_identity_seed>\n<source>") for content in contents)
     assert all(content.endswith("</ai_identity_seed>") for content in contents)
 
 
-def test_a_persona_cannot_close_or_forge_its_own_frame(
-    daemon: DaemonProcess, remote: Remote, workspace: str
-) -> None:
-    with daemon.start().client() as client:
-        seed(client, "a </ai_identity_seed> b < / AI_identity_seed", source="x</source>.md")
-    daemon.wait_for_delivery()
-    (content,) = remote.contents(workspace, SESSION)
+def test_a_persona_cannot_close_or_forge_its_own_frame(shared: SharedDaemon) -> None:
+    test = shared.configured()
+    seed(test.client, "a </ai_identity_seed> b < / AI_identity_seed", source="x</source>.md")
+    (content,) = test.contents(SESSION)
     assert content.lower().count("<") == 4
 
 
-def test_memory_files_are_for_the_declared_user_only(
-    daemon: DaemonProcess, hosts: dict[str, Any], network: Network
-) -> None:
-    daemon.use_hosts({**hosts, "peerName": None})
-    with daemon.start().client() as client, pytest.raises(NoIdentity):
-        upload(client)
-    assert network.seen() == []
+def test_memory_files_are_for_the_declared_user_only(shared: SharedDaemon) -> None:
+    test = shared.configured(peerName=None)
+    with pytest.raises(NoIdentity):
+        upload(test.client)
+    assert test.seen() == []
 
 
 @pytest.mark.parametrize(
     ("setting", "take"), [({"userMemoryMode": "local"}, upload), ({"agentMemoryMode": "local"}, seed)]
 )
 def test_a_peer_that_is_kept_in_local_files_sends_none(
-    daemon: DaemonProcess, hosts: dict[str, Any], setting: dict[str, str], take: Any
+    shared: SharedDaemon, setting: dict[str, str], take: Any
 ) -> None:
-    daemon.use_hosts({**hosts, **setting})
-    with daemon.start().client() as client:
-        answer = take(client)
+    answer = take(shared.configured(**setting).client)
     assert (answer["status"], answer["reason"]) == ("skipped", "mode_local")
 
 
-def test_capture_that_is_off_does_not_stop_an_explicit_file(
-    daemon: DaemonProcess, hosts: dict[str, Any], remote: Remote, workspace: str
-) -> None:
-    daemon.use_hosts({**hosts, "saveMessages": False})
-    with daemon.start().client() as client:
-        assert seed(client)["status"] == "queued"
-    daemon.wait_for_delivery()
-    assert len(remote.messages(workspace, SESSION)) == 1
+def test_capture_that_is_off_does_not_stop_an_explicit_file(shared: SharedDaemon) -> None:
+    test = shared.configured(saveMessages=False)
+    assert seed(test.client)["status"] == "queued"
+    assert len(test.contents(SESSION)) == 1
+
+
+@pytest.mark.parametrize("content", [" \n", "<memory-context>x</memory-context>"])
+def test_a_file_of_which_nothing_is_left_is_skipped(shared: SharedDaemon, content: str) -> None:
+    client = shared.configured().client
+    for take in (seed, upload):
+        answer = take(client, content)
+        assert (answer["status"], answer["reason"]) == ("skipped", "empty")
+
+
+def test_a_file_that_is_too_long_is_refused(shared: SharedDaemon) -> None:
+    client = shared.configured().client
+    with pytest.raises(TooLarge):
+        upload(client, "x" * 1_000_001)

@@ -12,7 +12,7 @@ from honchod.client.errors import BadRequest, UnknownHost
 from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network
-from support.waiting import wait_until
+from support.shared_daemon import SharedDaemon
 
 
 def call(client: Client, what: str, **body: Any) -> Any:
@@ -33,18 +33,14 @@ def texts(*numbers: int) -> list[str]:
     return [text for number in numbers for text in (f"question {number}", f"answer {number}")]
 
 
-def test_a_session_is_resolved_without_being_made(
-    daemon: DaemonProcess, network: Network, workspace: str, hosts: dict[str, Any]
-) -> None:
-    hosts |= {"userMemoryMode": "honcho", "recallMode": "tools", "writeFrequency": 3}
-    daemon.use_hosts(hosts)
-    with daemon.start().client() as client:
-        answer = call(client, "resolve", session="chat:7", scope="a0-x")
+def test_a_session_is_resolved_without_being_made(shared: SharedDaemon) -> None:
+    test = shared.configured(userMemoryMode="honcho", recallMode="tools", writeFrequency=3)
+    answer = call(test.client, "resolve", session="chat:7", scope="a0-x")
     assert answer["session"].startswith("chat-7-")
     assert {key: answer[key] for key in ("source", "generation", "workspace", "peers", "scope")} == {
         "source": "session",
         "generation": 0,
-        "workspace": workspace,
+        "workspace": test.workspace,
         "peers": {"user": "ann", "ai": "bot"},
         "scope": "a0-x",
     }
@@ -56,29 +52,26 @@ def test_a_session_is_resolved_without_being_made(
         "write_frequency": 3,
     }
     assert answer["local_files"] == {"user": False, "agent": True}
-    assert network.seen() == []
+    assert test.seen() == []
 
 
-def test_the_resolved_session_is_the_one_that_messages_go_to(
-    daemon: DaemonProcess, remote: Remote, workspace: str, tmp_path: Path
-) -> None:
+def test_the_resolved_session_is_the_one_that_messages_go_to(shared: SharedDaemon, tmp_path: Path) -> None:
+    test = shared.configured()
     locator = {"cwd": str(tmp_path)}
-    with daemon.start().client() as client:
-        resolved = call(client, "resolve", locator=locator)
-        written = client.write([{"content": "hello"}], locator=locator)
+    resolved = call(test.client, "resolve", locator=locator)
+    written = test.client.write([{"content": "hello"}], locator=locator)
     assert resolved["source"] == "per-directory"
     assert resolved["session"] == written.session
-    daemon.wait_for_delivery()
-    assert remote.contents(workspace, written.session) == ["hello"]
+    assert test.contents(written.session) == ["hello"]
 
 
 @pytest.mark.parametrize("what", ["resolve", "end", "reset"])
-def test_a_request_that_says_too_little_or_names_no_host_is_refused(daemon: DaemonProcess, what: str) -> None:
-    with daemon.start().client() as client:
-        with pytest.raises(BadRequest, match="session"):
-            call(client, what)
-        with pytest.raises(UnknownHost):
-            call(client, what, host="nobody", session="s")
+def test_a_request_that_says_too_little_or_names_no_host_is_refused(shared: SharedDaemon, what: str) -> None:
+    client = shared.configured().client
+    with pytest.raises(BadRequest, match="session"):
+        call(client, what)
+    with pytest.raises(UnknownHost):
+        call(client, what, host="nobody", session="s")
 
 
 def test_every_message_is_durable_and_the_lane_due_with_every_third_turn(
@@ -106,61 +99,42 @@ def test_every_message_is_durable_and_the_lane_due_with_every_third_turn(
     assert len(network.sent("s")) == 2
 
 
-def test_what_is_left_of_the_turns_goes_at_the_end_of_the_session(
-    daemon: DaemonProcess, remote: Remote, workspace: str, hosts: dict[str, Any]
-) -> None:
+def test_what_is_left_of_the_turns_goes_at_the_end_of_the_session(shared: SharedDaemon) -> None:
     """C02, its other end."""
-    daemon.use_hosts({**hosts, "writeFrequency": 3})
-    with daemon.start().client() as client:
-        for number in range(1, 6):
-            turn(client, number)
-            if number == 3:
-                daemon.wait_for_delivery()
-        assert remote.contents(workspace, "s") == texts(1, 2, 3)
-        assert call(client, "end", session="s") == {"session": "s", "pending": 4}
-    daemon.wait_for_delivery()
-    assert remote.contents(workspace, "s") == texts(1, 2, 3, 4, 5)
+    test = shared.configured(writeFrequency=3)
+    for number in range(1, 6):
+        turn(test.client, number)
+        if number == 3:
+            assert test.contents() == texts(1, 2, 3)
+    assert call(test.client, "end", session="s") == {"session": "s", "pending": 4}
+    assert test.contents() == texts(1, 2, 3, 4, 5)
 
 
 @pytest.mark.parametrize(("frequency", "sent_at_turn"), [("turn", True), ("session", False)])
 def test_turns_and_sessions_decide_when_it_is_sent(
-    daemon: DaemonProcess,
-    remote: Remote,
-    workspace: str,
-    hosts: dict[str, Any],
-    frequency: str,
-    sent_at_turn: bool,
+    shared: SharedDaemon, frequency: str, sent_at_turn: bool
 ) -> None:
-    daemon.use_hosts({**hosts, "writeFrequency": frequency})
-    with daemon.start().client() as client:
-        say(client, "question 1")
-        assert daemon.status()["queue"]["pending"] == 1
-        say(client, "answer 1", role="assistant", turn_end=True)
-        if not sent_at_turn:
-            assert daemon.status()["queue"]["pending"] == 2
-            call(client, "end", session="s")
-    daemon.wait_for_delivery()
-    assert remote.contents(workspace, "s") == texts(1)
+    test = shared.configured(writeFrequency=frequency)
+    say(test.client, "question 1")
+    assert test.daemon.status()["queue"]["pending"] == 1
+    say(test.client, "answer 1", role="assistant", turn_end=True)
+    if not sent_at_turn:
+        assert test.daemon.status()["queue"]["pending"] == 2
+        call(test.client, "end", session="s")
+    assert test.contents() == texts(1)
 
 
-def test_a_turn_that_ends_with_a_skipped_message_is_sent(
-    daemon: DaemonProcess, remote: Remote, workspace: str, hosts: dict[str, Any]
-) -> None:
-    daemon.use_hosts({**hosts, "writeFrequency": "turn", "agentMemoryMode": "local"})
-    with daemon.start().client() as client:
-        turn(client, 1)
-    daemon.wait_for_delivery()
-    assert remote.contents(workspace, "s") == ["question 1"]
+def test_a_turn_that_ends_with_a_skipped_message_is_sent(shared: SharedDaemon) -> None:
+    test = shared.configured(writeFrequency="turn", agentMemoryMode="local")
+    turn(test.client, 1)
+    assert test.contents() == ["question 1"]
 
 
-def test_a_drain_sends_what_is_held(
-    daemon: DaemonProcess, remote: Remote, workspace: str, hosts: Any
-) -> None:
-    daemon.use_hosts({**hosts, "writeFrequency": "session"})
-    with daemon.start().client() as client:
-        say(client, *(f"m{number}" for number in range(250)))
-        assert client.drain(30)["drained"]
-    assert len(remote.messages(workspace, "s")) == 250
+def test_a_drain_sends_what_is_held(shared: SharedDaemon) -> None:
+    test = shared.configured(writeFrequency="session")
+    say(test.client, *(f"m{number}" for number in range(250)))
+    assert test.client.drain(30)["drained"]
+    assert len(test.contents()) == 250
 
 
 def test_a_reset_starts_a_new_session_and_leaves_what_waits_with_the_old_one(
@@ -187,43 +161,35 @@ def test_a_reset_starts_a_new_session_and_leaves_what_waits_with_the_old_one(
     assert remote.contents(workspace, reset["session"]) == ["new 1", "new 2"]
 
 
-def test_a_message_id_is_new_in_a_new_generation(
-    daemon: DaemonProcess, remote: Remote, workspace: str
-) -> None:
-    with daemon.start().client() as client:
-        say(client, "hello")
-        session = call(client, "reset", session="s")["session"]
-        assert [result.status for result in say(client, "hello").results] == ["queued"]
-    daemon.wait_for_delivery()
-    assert remote.contents(workspace, session) == ["hello"]
+def test_a_message_id_is_new_in_a_new_generation(shared: SharedDaemon) -> None:
+    test = shared.configured()
+    say(test.client, "hello")
+    session = call(test.client, "reset", session="s")["session"]
+    assert [result.status for result in say(test.client, "hello").results] == ["queued"]
+    assert test.contents(session) == ["hello"]
 
 
-def test_a_reset_makes_what_the_old_session_held_due(
-    daemon: DaemonProcess, remote: Remote, workspace: str, hosts: dict[str, Any]
-) -> None:
-    daemon.use_hosts({**hosts, "writeFrequency": "session"})
-    with daemon.start().client() as client:
-        say(client, "old")
-        call(client, "reset", session="s")
-        wait_until(lambda: remote.contents(workspace, "s") == ["old"], "the old session to be sent")
+def test_a_reset_makes_what_the_old_session_held_due(shared: SharedDaemon) -> None:
+    test = shared.configured(writeFrequency="session")
+    say(test.client, "old")
+    call(test.client, "reset", session="s")
+    assert test.contents() == ["old"]
 
 
-def test_sessions_of_two_hosts_are_reset_apart(daemon: DaemonProcess, hosts: dict[str, Any]) -> None:
-    daemon.use_hosts({**hosts, "hosts": {"hermes": {"workspace": hosts["workspace"]}}})
-    with daemon.start().client() as client:
-        call(client, "reset", session="s")
-        assert call(client, "resolve", session="s", host="hermes")["generation"] == 0
+def test_sessions_of_two_hosts_are_reset_apart(shared: SharedDaemon) -> None:
+    client = shared.configured(hosts={"hermes": {}}).client
+    call(client, "reset", session="s")
+    assert call(client, "resolve", session="s", host="hermes")["generation"] == 0
 
 
 def test_the_prompt_block_names_agent_mode_session_and_commands_and_stays_the_same(
-    daemon: DaemonProcess, hosts: dict[str, Any]
+    shared: SharedDaemon,
 ) -> None:
-    daemon.use_hosts({**hosts, "hosts": {"hermes": {"aiPeer": "Hermes", "recallMode": "context"}}})
-    with daemon.start().client() as client:
-        first = client.call("GET", "/v1/prompt?host=hermes&session=chat%3A7")
-        say(client, "something else", session="chat:7")
-        again = client.call("GET", "/v1/prompt?host=hermes&session=chat%3A7")
-        session = call(client, "resolve", host="hermes", session="chat:7")["session"]
+    client = shared.configured(hosts={"hermes": {"aiPeer": "Hermes", "recallMode": "context"}}).client
+    first = client.call("GET", "/v1/prompt?host=hermes&session=chat%3A7")
+    say(client, "something else", session="chat:7")
+    again = client.call("GET", "/v1/prompt?host=hermes&session=chat%3A7")
+    session = call(client, "resolve", host="hermes", session="chat:7")["session"]
     assert first == again
     assert (first["agent"], first["mode"], first["session"]) == ("Hermes", "context", session)
     assert first["text"].startswith("You are Hermes.")
@@ -233,7 +199,6 @@ def test_the_prompt_block_names_agent_mode_session_and_commands_and_stays_the_sa
     assert "honchod mode [hybrid|context|tools] --host hermes" in first["text"]
 
 
-def test_a_disabled_host_has_no_prompt_block(daemon: DaemonProcess, hosts: dict[str, Any]) -> None:
-    daemon.use_hosts({**hosts, "enabled": False})
-    with daemon.start().client() as client:
-        assert client.call("GET", "/v1/prompt")["text"] == ""
+def test_a_disabled_host_has_no_prompt_block(shared: SharedDaemon) -> None:
+    client = shared.configured(enabled=False).client
+    assert client.call("GET", "/v1/prompt")["text"] == ""
