@@ -48,6 +48,7 @@ class Gateway:
         self.endpoint = endpoint
         self._timeout_s = timeout_s
         self._client = Client(endpoint, timeout_s=timeout_s, before=before)
+        self._workspace_seen = False
         self.requests = 0
         self.memory = Memory(self._client.honcho, self._call)
         self.conclusions = Conclusions(self._client.honcho, self._call)
@@ -61,15 +62,18 @@ class Gateway:
     async def ask(self) -> None:
         """Get or make the workspace: an authenticated call that shows whether Honcho is there."""
         await self._call(self._client.honcho.aio.get_metadata)
+        self._workspace_seen = True
 
     async def prepare(self, session: str, members: Sequence[Member], scope: str | None) -> Setup:
         """Make the session with its members and their flags, in one canonical order.
 
         The workspace goes first and alone: a workspace whose first request is a rejected one answers 409
-        for minutes. Members that were there keep the server's flags; where it has none (members made by a
-        bare message), ours are set. A server that knows no scopes gets the session without.
+        for minutes. It is asked for again only after a call has failed. Members that were there keep the
+        server's flags; where it has none (members made by a bare message), ours are set. A server that knows
+        no scopes gets the session without.
         """
-        await self.ask()
+        if not self._workspace_seen:
+            await self.ask()
         ordered = sorted(members, key=lambda member: member.peer)
         try:
             created = await self._session(session, ordered, scope)
@@ -210,6 +214,7 @@ class Gateway:
             async with asyncio.timeout(2 * (timeout_s or self._timeout_s)):
                 return await call()
         except Exception as error:
+            self._workspace_seen = False
             raise translate(error, status=seen.status, retry_after=seen.retry_after) from None
 
 
