@@ -22,7 +22,8 @@ from honchod.gateway.values import Endpoint
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 KEEPALIVE_S: Final = 30.0
-CONNECTIONS: Final = 64
+CONNECTIONS: Final = 64 + 16
+"""As many as delivery may have lanes in flight, and room beside them: no recall waits for one of theirs."""
 
 
 _TLS: Final = httpx.create_ssl_context()

@@ -17,6 +17,7 @@ from honchod.recall.cache import Cache
 from honchod.recall.freshness import Held, RecallStatus, combined, is_fresh, judge
 from honchod.recall.injection import OffReason, injection
 from honchod.recall.look import Look, lane_of, look_at
+from honchod.recall.merge import merged
 from honchod.recall.parts import Parts
 from honchod.recall.prefetch import Prefetcher
 from honchod.recall.queries import Prompt
@@ -93,6 +94,11 @@ class Answering:
         self.ttl_s = ttl_s
         self._clock = clock
         self.tally = Tally()
+
+    def forget(self) -> None:
+        """Drop the blocks that are remembered ready-made."""
+        assemble.cache_clear()
+        merged.cache_clear()
 
     async def recall(
         self, request: RecallRequest, place: Place, route: Route | None, prompt: Prompt

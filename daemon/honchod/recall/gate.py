@@ -18,6 +18,8 @@ READS: Final = 4
 """More requests at a time gain nothing with Honcho."""
 REASONINGS: Final = 1
 """An answer of the dialectic takes seconds of a model's time."""
+SETUPS: Final = 1
+"""Nobody waits for a session to be made."""
 PAUSE_MAX_S: Final = 60.0
 
 _AWAY: Final = frozenset({Outcome.THROTTLED, Outcome.UNREACHABLE, Outcome.REFUSED})
@@ -32,6 +34,7 @@ class Gate:
 
     reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READS))
     reasonings: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REASONINGS))
+    setups: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SETUPS))
     failures: int = 0
     until_s: float = 0.0
 

@@ -81,9 +81,11 @@ class Prefetcher:
 
     def begin(self, place: Place, route: Route, asked: Asked | None) -> Begun:
         """Fetch ahead by hand, whatever the cadence says. A query is what the dialectic is asked, too."""
-        self._spawn(self._context(place, route, asked))
+        possible = self._thinking.is_possible(route)
+        if possible:
+            self._spawn(self._context(place, route, asked))
         train = self._think(place, route, chars=len(asked.text) if asked else 0, asked=asked)
-        return Begun(context=True, dialectic=train is not None)
+        return Begun(context=possible, dialectic=train is not None)
 
     def start(self, place: Place, route: Route, asked: Asked | None) -> None:
         """A session starts: its context, then the dialectic at its full depth."""

@@ -215,6 +215,7 @@ class Recaller:
         self._upstream.forget()
         cleared = self._cache.clear()
         self._supplements.clear()
+        self._answering.forget()
         await self._store.clear_answers()
         log.info("cache.cleared", answers=cleared)
         return Cleared(cleared)
@@ -235,6 +236,7 @@ class Recaller:
         """
         self._upstream.forget()
         dropped = self._cache.drop(destination, workspace) + self._supplements.clear()
+        self._answering.forget()
         await self._keeper.flush()
         return dropped
 
@@ -269,13 +271,15 @@ class Recaller:
         """Make the session with its members, before the first message does it without their flags."""
         host = place.host
         joined = tuple(dict.fromkeys(filter(None, (self._prefetcher.target(place), host.peers.ai))))
-        try:
-            if not self._gates.is_shut(route.destination):
+        async with self._gates.of(route.destination).setups:
+            if self._gates.is_shut(route.destination):
+                return
+            try:
                 gateway = await self._pool.get(route.destination, route.endpoint(host.workspace))
                 await gateway.prepare(place.session, members(host, (), joined), place.scope)
-        except CallFailed as failure:
-            # Delivery makes it with the first message.
-            log.warning("session.not_made", host=host.name, code=failure.code)
+            except CallFailed as failure:
+                # Delivery makes it with the first message.
+                log.warning("session.not_made", host=host.name, code=failure.code)
 
     def _learned(self, lane: LaneKey, route: Route) -> None:
         """Honcho has derived from a session: its answers are old, those in use are asked for again."""

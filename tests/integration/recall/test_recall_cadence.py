@@ -210,7 +210,7 @@ def test_nothing_is_asked_of_a_destination_that_is_away(play: Play, network: Net
         await rig.recaller.start(SessionQuery(host="h", session="s"))
         await rig.turn()
         answer = await rig.recaller.prefetch(SessionQuery(host="h", session="s"))
-        assert not answer.dialectic
+        assert (answer.context, answer.dialectic) == (False, False)
         assert (await rig.recall(wait_ms=100)).status == "unavailable"
         await rig.settle()
         assert network.seen() == []
