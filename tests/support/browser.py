@@ -58,20 +58,24 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """What can be read in an element."""
-        return str(self._do("GET", f"/element/{self._find(selector)}/text"))
+        return str(self._at(selector, "GET", "text"))
 
     def has(self, selector: str) -> bool:
         """Whether there is such an element."""
         found = self._do("POST", "/elements", {"using": "css selector", "value": selector})
         return bool(found)
 
+    def see(self, selector: str, text: str) -> None:
+        """Wait until it reads exactly so."""
+        wait_until(lambda: self.text(selector) == text, f"{selector} to read {text!r}")
+
     def click(self, selector: str) -> None:
-        """Click it; what it submits is loaded before this returns."""
-        self._do("POST", f"/element/{self._find(selector)}/click", {})
+        """Click it as soon as it is there. What follows may still be on its way when this returns."""
+        self._at(selector, "POST", "click", {})
 
     def type(self, selector: str, text: str) -> None:
         """Type into it."""
-        self._do("POST", f"/element/{self._find(selector)}/value", {"text": text})
+        self._at(selector, "POST", "value", {"text": text})
 
     def run(self, script: str) -> Any:
         """What a script returns."""
@@ -111,9 +115,16 @@ class Browser:
         """Close the window."""
         self._do("DELETE", "")
 
-    def _find(self, selector: str) -> str:
-        found = self._do("POST", "/element", {"using": "css selector", "value": selector})
-        return quote(found[ELEMENT])
+    def _at(self, selector: str, method: str, what: str, body: Any = None) -> Any:
+        """Do something with an element as soon as it is there. A page that refreshes itself may replace it
+        after it was found: then it is found again.
+        """
+
+        def do() -> tuple[Any]:
+            found = self._do("POST", "/element", {"using": "css selector", "value": selector})
+            return (self._do(method, f"/element/{quote(found[ELEMENT])}/{what}", body),)
+
+        return wait_until(do, f"{what} at {selector}")[0]
 
     def _command(self, name: str, parameters: dict[str, Any]) -> Any:
         """One command of the DevTools protocol."""

@@ -44,6 +44,7 @@ class Actions:
             "/reload": self.reload,
             "/checks": self.check,
             "/cache/clear": self.clear_cache,
+            "/notices/ack": self.acknowledge,
             RETRY: self.retry,
             DISCARD: self.discard,
         }
@@ -95,6 +96,12 @@ class Actions:
         """Forget every cached answer."""
         cleared = (await self._backend.recaller.clear()).cleared
         return visit.tell(f"{number(cleared)} cached answer{'' if cleared == 1 else 's'} forgotten.")
+
+    async def acknowledge(self, visit: Visit) -> web.StreamResponse:
+        """Take the notices as read."""
+        done = await self._backend.acknowledge()
+        count = done.acknowledged
+        return visit.tell(f"{number(count)} notice{'' if count == 1 else 's'} taken as read.")
 
     async def retry(self, visit: Visit) -> web.StreamResponse:
         """Put one, some or all letters back into the queue; all only once that is confirmed."""

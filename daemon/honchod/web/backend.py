@@ -7,6 +7,7 @@ from typing import Protocol
 
 from honchod.identity.host import Host
 from honchod.ops.views import (
+    Acknowledged,
     Checks,
     Discarded,
     Drained,
@@ -63,6 +64,10 @@ class Backend(Protocol):
 
     async def discard_letters(self, ids: list[str]) -> Discarded:
         """Discard dead letters for good."""
+        ...
+
+    async def acknowledge(self) -> Acknowledged:
+        """Take the notices as read."""
         ...
 
     async def wake(self) -> WorkerState:

@@ -76,7 +76,7 @@ def live_parts(seen: Snapshot, csrf: str) -> Markup:
     return fragment(
         section("Delivery", _state(seen), _actions(seen, csrf), id_="worker", class_="wide"),
         section("Queue", _tiles(status), _charts(seen), id_="queue", class_="wide"),
-        _notices(status),
+        _notices(status, csrf),
         section("Dead letters", brief_table(seen.letters, csrf, seen.now_ms), id_="letters", class_="wide"),
         section("Lanes that wait", _lanes(status), id_="lanes", class_="wide"),
         section("Destinations", _destinations(status, seen.now_ms), id_="destinations", class_="wide"),
@@ -171,9 +171,11 @@ def _charts(seen: Snapshot) -> Markup:
     )
 
 
-def _notices(status: Status) -> Markup:
+def _notices(status: Status, csrf: str) -> Markup:
     items = el("ul", [el("li", text) for text in status.notices])
-    return section("Notices", items, id_="notices", class_="wide" if status.notices else "wide none")
+    hint = "Take them as read; what the configuration causes stays until that is mended"
+    action = button("Acknowledge", "/notices/ack", csrf, hint=hint)
+    return section("Notices", items, action, id_="notices", class_="wide" if status.notices else "wide none")
 
 
 def _identities(identities: list[Identity]) -> Markup:

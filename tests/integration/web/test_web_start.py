@@ -85,17 +85,9 @@ def test_an_address_that_is_taken_keeps_the_daemon_from_starting(
 
 
 @pytest.mark.parametrize(
-    "http",
-    [
-        {"listen": "0.0.0.0:9747"},
-        {"listen": "[::]:9747"},
-        {"listen": "192.168.1.7:9747"},
-        {"listen": "example.org:9747"},
-        {"listen": "127.0.0.1"},
-        {"listen": "127.0.0.1:0", "token_file": "relative"},
-    ],
+    "http", [{"listen": "0.0.0.0:9747"}, {"listen": "127.0.0.1:0", "token_file": "relative"}]
 )
-def test_a_listener_that_others_could_reach_is_a_wrong_configuration(
+def test_a_listener_that_may_not_be_is_a_wrong_configuration(
     make_daemon: Callable[..., DaemonProcess], http: dict[str, str]
 ) -> None:
     daemon = make_daemon({"http": http})

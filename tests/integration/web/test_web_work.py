@@ -56,6 +56,10 @@ def test_checks_are_run_and_shown(house: House) -> None:
     assert "the clock is steady" in text
 
 
+def test_notices_are_taken_as_read(house: House) -> None:
+    assert "0 notices taken as read." in house.operator().press("/notices/ack").text
+
+
 def test_the_cache_is_cleared(house: House) -> None:
     assert "0 cached answers forgotten." in house.operator().press("/cache/clear").text
 
