@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ class Connection(web.RequestHandler):
         else:
             self._work.add_done_callback(lambda _: self._connections.left(self))
             if self.attended and self.phase in (Phase.WORKING, Phase.SENDING):
-                self._work.cancel()
+                self._leave()
 
     def data_received(self, data: bytes) -> None:
         """The first byte of a request starts the time it has to arrive."""
@@ -87,8 +88,26 @@ class Connection(web.RequestHandler):
     def eof_received(self) -> bool:  # type: ignore[override]
         """A peer that closed its sending half still gets the answers to what it had sent as a whole."""
         self._half_closed = True
+        if self.attended and self.phase in (Phase.WORKING, Phase.SENDING) and self._has_left():
+            self._leave()
+            return False
         complete = self._body is not None and self._body.is_eof()
         return bool(self._messages) or complete or self.phase in (Phase.WORKING, Phase.SENDING)
+
+    def _leave(self) -> None:
+        """End the work for a peer that has left; once, for a second time would cut its tidying up short."""
+        self.attended = False
+        if self._work is not None:
+            self._work.cancel()
+
+    def _has_left(self) -> bool:
+        """Whether the peer has closed both halves; the end of what it sends says only that of one."""
+        sock = None if self.transport is None else self.transport.get_extra_info("socket")
+        if sock is None:
+            return True
+        poll = select.poll()
+        poll.register(sock.fileno(), 0)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None

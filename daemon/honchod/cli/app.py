@@ -41,6 +41,8 @@ COMMANDS: dict[str, Entry] = {
     "drain": Entry("drain", "Wait until the queue is empty."),
     "cache": Entry("cache", "Forget what is cached for recall."),
     "recall-log": Entry("recall_log", "Show what the last recalls were, without content."),
+    "tools": Entry("tools", "List the memory tools, or call one."),
+    "mcp": Entry("mcp", "Serve the memory tools to an MCP client, over stdin and stdout."),
     "check": Entry("check", "Probe every destination with its key."),
     "ui": Entry("ui", "Tell where the web page is, and once its token."),
     "reload": Entry("reload", "Read the configuration again."),

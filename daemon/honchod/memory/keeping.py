@@ -29,6 +29,10 @@ from honchod.outbox.values import OBSERVER, Append, Kind, LaneKey, NewEvent
 
 REMOVE: Final = "remove the conclusion at Honcho"
 DOUBT_RETRY_S: Final = 5.0
+DOUBT_WAIT_S: Final = 2.0
+TRIES: Final = 20
+"""It may set out between the look and the removal; so often in a row it does not."""
+DOUBT_LOOK_S: Final = 0.05
 _ROOM: Final = 2
 """Hiding secrets and control tokens may make a text longer; it is never cut in two."""
 
@@ -101,19 +105,37 @@ class Keeping:
         """
         way = visit.way
         hosts = self._hosts_of(way.destination, visit.host.workspace)
-        rows = await self._outbox.conclusions_named(task.conclusion_id, hosts, visit.host.workspace)
-        if any(row.in_doubt for row in rows):
+        waiting = removed = 0
+        seen = False
+        for _ in range(TRIES):
+            rows = await self._certain(task.conclusion_id, hosts, visit.host.workspace)
+            seen = seen or bool(rows)
+            for remote_id in _remote_ids(rows, task.conclusion_id):
+                removed += await self._remove(way, remote_id)
+            erased = await self._outbox.erase_conclusions([row.id for row in rows])
+            waiting += erased.waiting
+            if not erased.in_doubt:
+                break
+        else:
             raise _in_doubt()
-        removed = 0
-        for remote_id in _remote_ids(rows, task.conclusion_id):
-            removed += await self._remove(way, remote_id)
-        erased = await self._outbox.erase_conclusions([row.id for row in rows])
-        if erased.in_doubt:
-            raise _in_doubt()
-        if not rows and not removed:
+        if not seen and not removed:
             raise NotFound("there is no conclusion of this id, neither here nor at Honcho")
         cached = await self._forget_cached(way.destination, visit.host.workspace)
-        return ForgetResult(queued=erased.waiting, cache=cached, remote=removed)
+        return ForgetResult(queued=waiting, cache=cached, remote=removed)
+
+    async def _certain(
+        self, conclusion_id: str, hosts: tuple[str, ...], workspace: str
+    ) -> list[ConclusionRow]:
+        """The rows of a conclusion, once none is in doubt: being on its way seldom lasts long."""
+        waited_s = 0.0
+        while True:
+            rows = await self._outbox.conclusions_named(conclusion_id, hosts, workspace)
+            if not any(row.in_doubt for row in rows):
+                return rows
+            if waited_s >= DOUBT_WAIT_S:
+                raise _in_doubt()
+            await asyncio.sleep(DOUBT_LOOK_S)
+            waited_s += DOUBT_LOOK_S
 
     async def _remove(self, way: Route, remote_id: str) -> bool:
         return await self._reach.call(way, REMOVE, lambda gateway: gateway.conclusions.delete(remote_id))

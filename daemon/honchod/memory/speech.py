@@ -16,7 +16,7 @@ HELD_CHARS: Final = 4_096
 
 _OPEN: Final = re.compile(r"<[^<>]*\Z|memory\W*\Z|bearer\W*\Z", re.IGNORECASE)
 _BEGIN: Final = "-----BEGIN"
-_END: Final = "-----END"
+_END: Final = re.compile(r"-----END[^-]*-----")
 
 
 class Units:
@@ -51,7 +51,7 @@ def _last_space(text: str) -> int | None:
 
 
 def _is_open(text: str) -> bool:
-    return bool(_OPEN.search(text)) or text.count(_BEGIN) > text.count(_END)
+    return bool(_OPEN.search(text)) or text.count(_BEGIN) > len(_END.findall(text))
 
 
 def _split(whole: str) -> tuple[str, str]:
