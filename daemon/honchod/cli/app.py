@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from honchod import __version__
 from honchod.cli.options import socket_option
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 class Entry(NamedTuple):
     """Where a command lives: attribute ``name`` (or ``attribute``) of module ``honchod.cli.<module>``.
+
+    It is a click command, or what makes the parser of one that does without click.
 
     ``help`` is its line in ``honchod --help``, which so needs no import.
     """
@@ -29,8 +32,8 @@ COMMANDS: dict[str, Entry] = {
     "run": Entry("run", "Run the daemon in the foreground."),
     "demo": Entry("demo.command", "See it work: a daemon and a sandbox server in a temporary directory."),
     "sandbox": Entry("sandbox", "Run a small Honcho server for trials, with faults on demand."),
-    "send": Entry("send", "Hand over a message."),
-    "recall": Entry("recall", "Print what memory has for the prompt."),
+    "send": Entry("send", "Hand over a message.", attribute="make_parser"),
+    "recall": Entry("recall", "Print what memory has for the prompt.", attribute="make_parser"),
     "status": Entry("status", "Show queue, delivery, destinations and cache."),
     "top": Entry("top", "Watch lanes by age, dead letters and throughput."),
     "letters": Entry("letters", "Look at, retry or discard dead letters."),
@@ -48,6 +51,7 @@ COMMANDS: dict[str, Entry] = {
     "reload": Entry("reload", "Read the configuration again."),
     "backup": Entry("backup", "Copy the running queue to a file, and verify the copy."),
     "restore": Entry("restore", "Put a backup into the place of the queue."),
+    "doctor": Entry("doctor", "Look for what is wrong, and say how to mend it."),
     "setup": Entry("setup", "Set the connection to Honcho up, and check it."),
     "enable": Entry("enable", "Let a host use memory."),
     "disable": Entry("enable", "Keep a host from using memory."),
@@ -61,6 +65,7 @@ COMMANDS: dict[str, Entry] = {
     "identity": Entry("identity", "Tell memory who the agent is, and see what it knows."),
     "sync": Entry("sync", "Make a host block for every profile that has none."),
     "migrate": Entry("migrate", "Take an agent's memory files in, once."),
+    "completion": Entry("completion", "Print the completion script of a shell."),
 }
 
 EPILOG = """\b
@@ -88,8 +93,21 @@ class LazyGroup(click.Group):
         if entry is None:
             return None
         attribute = entry.attribute or cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"honchod.cli.{entry.module}"), attribute)
-        return command
+        found = getattr(import_module(f"honchod.cli.{entry.module}"), attribute)
+        if isinstance(found, click.Command):
+            return found
+        from honchod.cli.standing import as_click
+
+        return as_click(cmd_name, found())
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so, without importing any."""
+        names = [
+            CompletionItem(name, help=entry.help)
+            for name, entry in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing any."""

@@ -31,7 +31,7 @@ WAIT_MS_MAX = 60_000
 
 def run(arguments: Sequence[str], socket: str | None) -> int:
     """Recall what ``arguments`` ask for and print it; raises the client's errors."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     query = _stdin() if given.query == "-" else given.query
     with Client(given.socket or socket) as client:
         recalled = client.recall(
@@ -52,7 +52,8 @@ def run(arguments: Sequence[str], socket: str | None) -> int:
     return Exit.DONE
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """What the command takes."""
     parser = argparse.ArgumentParser(
         prog="honchod recall",
         description="Print what memory has for the prompt.",

@@ -32,7 +32,7 @@ MESSAGE_FIELDS = ("role", "id", "author", "peer", "created_at", "metadata")
 
 def run(arguments: Sequence[str], socket: str | None) -> int:
     """Send what ``arguments`` say and print what became of it; raises the client's errors."""
-    parser = _parser()
+    parser = make_parser()
     given = parser.parse_args(arguments)
     messages = _messages(given, parser)
     with Client(given.socket or socket, wait_s=given.wait) as client:
@@ -46,7 +46,8 @@ def run(arguments: Sequence[str], socket: str | None) -> int:
     return Exit.DONE
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """What the command takes."""
     parser = argparse.ArgumentParser(
         prog="honchod send",
         description="Hand over what was said. Returns once it is on disk.",

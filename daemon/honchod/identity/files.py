@@ -23,6 +23,9 @@ SYSTEM_CONFIG: Final = Path("/etc/honchod/honcho.json")
 CREDENTIAL_NAME: Final = "honcho_api_key"
 """The systemd credential (``LoadCredential=honcho_api_key:…``) that may hold the key."""
 
+OTHERS_MAY_READ: Final = "others may read this key; chmod 600 it"
+"""What a warning says behind the path of a key file."""
+
 _MAX_CONFIG_BYTES: Final = 4 * 1024 * 1024
 _MAX_KEY_BYTES: Final = 64 * 1024
 
@@ -144,7 +147,7 @@ def _read_key(path: Path, warnings: list[str]) -> str:
     text = read_text(path, _MAX_KEY_BYTES).strip()
     with contextlib.suppress(OSError):
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            warnings.append(f"{path}: others may read this key; chmod 600 it")
+            warnings.append(f"{path}: {OTHERS_MAY_READ}")
     return text
 
 

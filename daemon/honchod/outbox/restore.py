@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from honchod.outbox import database, replacing
 from honchod.outbox.backup import Tell, copy_into, discard, verify
 from honchod.outbox.database import StateDir
 from honchod.outbox.migrate import refuse_newer, revision
+from honchod.outbox.ownership import as_owner
 from honchod.outbox.replacing import Why
 from honchod.outbox.values import Counts
 
@@ -44,7 +42,7 @@ def restore(backup: Path, state_dir: Path, *, path: Path | None, now_ms: int, te
     try:
         source.exec_driver_sql("BEGIN")
         refuse_newer(revision(source), backup)
-        with _as_owner(state_dir):
+        with as_owner(state_dir):
             directory = StateDir(state_dir, path)
             directory.hold()
             try:
@@ -63,19 +61,3 @@ def restore(backup: Path, state_dir: Path, *, path: Path | None, now_ms: int, te
         source.close()
     aside = replacing.aside(directory.database, Why.RESTORED, at)
     return Restored(directory.database, counts, aside if aside.exists() else None)
-
-
-@contextlib.contextmanager
-def _as_owner(directory: Path) -> Iterator[None]:
-    """Root acts as the owner of the directory, where there is one: what it makes there is his."""
-    if os.geteuid() != database.ROOT or not directory.exists():
-        yield
-        return
-    owner, group = directory.stat(), os.getegid()
-    os.setegid(owner.st_gid)
-    os.seteuid(owner.st_uid)
-    try:
-        yield
-    finally:
-        os.seteuid(database.ROOT)
-        os.setegid(group)

@@ -84,7 +84,7 @@ def load(
     defaults hold.
     """
     problems: list[str] = []
-    path = _config_path(path, env)
+    path = path_in_force(path, env)
     file_problems: list[str] = []
     file = fields.read(
         File, _document(path, file_problems), where="", problems=file_problems, forbid_unknown=True
@@ -114,7 +114,7 @@ def load(
     return settings
 
 
-def _config_path(named: Path | None, env: Mapping[str, str]) -> Path | None:
+def path_in_force(named: Path | None, env: Mapping[str, str]) -> Path | None:
     """The file to read: the one that is named, else the first of the usual ones that is there."""
     if named is not None:
         return named.absolute()

@@ -126,6 +126,27 @@ def test_check_probes_and_fails_with_the_server(honchod: Honchod, network: Netwo
     assert "401" in bad.stdout
 
 
+def test_doctor_asks_the_daemon_what_it_sees(daemon: DaemonProcess, network: Network, session: str) -> None:
+    honchod = Honchod(
+        daemon.socket,
+        {
+            "HONCHOD_CONFIG": str(daemon.settings_file),
+            "HONCHOD_HONCHO_CONFIG": str(daemon.hosts_file),
+            "HONCHOD_STATE_DIR": str(daemon.state_dir),
+        },
+    )
+    well = honchod.run("doctor", "--json")
+    assert (well.returncode, json.loads(well.stdout)["ok"]) == (0, True), well.stdout
+    network.hit("*: status=401")
+    ill = honchod.run("doctor", "--json")
+    network.heal()
+    assert ill.returncode == 1
+    (fault,) = [one for one in json.loads(ill.stdout)["findings"] if one["grade"] == "wrong"]
+    assert fault["check"] == "api of default"
+    assert "the key is not accepted" in fault["advice"]
+    assert honchod.run("doctor", "--offline").stderr.startswith(f"honchod: {daemon.state_dir} is held by")
+
+
 def test_reload_names_the_hosts_and_a_bad_file_changes_nothing(
     honchod: Honchod, session: str, daemon: DaemonProcess, hosts: dict[str, object]
 ) -> None:

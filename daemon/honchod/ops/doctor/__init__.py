@@ -1,0 +1,1 @@
+"""What the doctor looks at: files, socket, database, machine, unit. Each finding says how to mend it."""
