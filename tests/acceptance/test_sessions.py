@@ -16,7 +16,7 @@ from support.shared_daemon import SharedDaemon
 
 
 def call(client: Client, what: str, **body: Any) -> Any:
-    return client.call("POST", f"/v1/sessions/{what}", body)
+    return getattr(client, f"{what}_session")(**body)
 
 
 def say(client: Client, *contents: str, session: str = "s", turn_end: bool = False, **more: Any) -> Any:
@@ -186,9 +186,9 @@ def test_the_prompt_block_names_agent_mode_session_and_commands_and_stays_the_sa
     shared: SharedDaemon,
 ) -> None:
     client = shared.configured(hosts={"hermes": {"aiPeer": "Hermes", "recallMode": "context"}}).client
-    first = client.call("GET", "/v1/prompt?host=hermes&session=chat%3A7")
+    first = client.prompt("chat:7", host="hermes")
     say(client, "something else", session="chat:7")
-    again = client.call("GET", "/v1/prompt?host=hermes&session=chat%3A7")
+    again = client.prompt("chat:7", host="hermes")
     session = call(client, "resolve", host="hermes", session="chat:7")["session"]
     assert first == again
     assert (first["agent"], first["mode"], first["session"]) == ("Hermes", "context", session)
@@ -201,4 +201,4 @@ def test_the_prompt_block_names_agent_mode_session_and_commands_and_stays_the_sa
 
 def test_a_disabled_host_has_no_prompt_block(shared: SharedDaemon) -> None:
     client = shared.configured(enabled=False).client
-    assert client.call("GET", "/v1/prompt")["text"] == ""
+    assert client.prompt()["text"] == ""

@@ -114,6 +114,27 @@ def recall(
     return Call("POST", "/v1/recall", body, timeout_s=timeout_s)
 
 
+def session(
+    action: str,
+    *,
+    session: str | None,
+    locator: Mapping[str, str] | None,
+    host: str | None,
+    scope: str | None,
+    query: str | None = None,
+) -> Call:
+    """``POST /v1/sessions/{resolve,start,end,reset}``. A reset is not repeated: each starts a generation."""
+    body = _present(session=session, locator=locator, host=host, scope=scope, query=query)
+    return Call("POST", f"/v1/sessions/{action}", body, repeatable=action != "reset")
+
+
+def prompt(*, host: str | None, session: str | None) -> Call:
+    """``GET /v1/prompt``."""
+    given = _present(host=host, session=session)
+    query = "&".join(f"{name}={quote(value)}" for name, value in given.items())
+    return Call("GET", "/v1/prompt" + (f"?{query}" if query else ""))
+
+
 def health() -> Call:
     """``GET /v1/health``: a stuck daemon's 503 is an answer too."""
     return Call("GET", "/v1/health", answers=(503,))

@@ -34,6 +34,57 @@ class Operations:
         """The whole status; ``oldest``: with the lanes that have waited longest (operator)."""
         return self._do(calls.status(oldest=oldest))
 
+    def resolve_session(
+        self,
+        session: str | None = None,
+        *,
+        locator: Mapping[str, str] | None = None,
+        host: str | None = None,
+        scope: str | None = None,
+    ) -> Any:
+        """What a message of this session would become: its id, workspace, peers, modes, scope."""
+        return self._do(calls.session("resolve", session=session, locator=locator, host=host, scope=scope))
+
+    def start_session(
+        self,
+        session: str | None = None,
+        *,
+        locator: Mapping[str, str] | None = None,
+        host: str | None = None,
+        scope: str | None = None,
+        query: str | None = None,
+    ) -> Any:
+        """Make the session remotely, behind, and warm its memory up: ``{session, generation, warm}``."""
+        return self._do(
+            calls.session("start", session=session, locator=locator, host=host, scope=scope, query=query)
+        )
+
+    def end_session(
+        self,
+        session: str | None = None,
+        *,
+        locator: Mapping[str, str] | None = None,
+        host: str | None = None,
+        scope: str | None = None,
+    ) -> Any:
+        """The session is over: what waits in it is due now, ``{session, pending}``."""
+        return self._do(calls.session("end", session=session, locator=locator, host=host, scope=scope))
+
+    def reset_session(
+        self,
+        session: str | None = None,
+        *,
+        locator: Mapping[str, str] | None = None,
+        host: str | None = None,
+        scope: str | None = None,
+    ) -> Any:
+        """Start the session anew under another id, as after ``/new``: ``{session, generation}``."""
+        return self._do(calls.session("reset", session=session, locator=locator, host=host, scope=scope))
+
+    def prompt(self, session: str | None = None, *, host: str | None = None) -> Any:
+        """The static block of the system prompt: ``{text, agent, mode, session, commands}``."""
+        return self._do(calls.prompt(host=host, session=session))
+
     def tools(self, *, host: str | None = None, family: str | None = None) -> Any:
         """The memory tools as function schemas, ``{tools}``; by ``family`` under one agent's names."""
         return self._do(calls.tools(host=host, family=family))

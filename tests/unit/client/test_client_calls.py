@@ -176,3 +176,24 @@ def test_the_socket_named_by_the_environment_wins(tmp_path: Any) -> None:
     assert socket_path(environ) == str(own)
     assert socket_path({**environ, "HONCHOD_SOCKET": "/x.sock"}) == "/x.sock"
     assert socket_path({}) == SYSTEM_SOCKET
+
+
+WHERE: dict[str, Any] = {"session": None, "locator": None, "host": None, "scope": None}
+
+
+def test_a_session_call_says_only_what_was_given() -> None:
+    call = calls.session("start", **{**WHERE, "locator": {"title": "t"}}, query="where?")
+    assert call.path == "/v1/sessions/start"
+    assert sent(call) == {"locator": {"title": "t"}, "query": "where?"}
+
+
+@pytest.mark.parametrize(
+    ("action", "repeatable"), [("resolve", True), ("start", True), ("end", True), ("reset", False)]
+)
+def test_only_a_reset_is_not_asked_for_twice(action: str, repeatable: bool) -> None:
+    assert calls.session(action, **{**WHERE, "session": "s"}).repeatable is repeatable
+
+
+def test_the_prompt_is_asked_for_by_host_and_session() -> None:
+    assert calls.prompt(host=None, session=None).path == "/v1/prompt"
+    assert calls.prompt(host="h", session="chat:7 x").path == "/v1/prompt?host=h&session=chat%3A7%20x"
