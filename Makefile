@@ -47,6 +47,11 @@ rest: $(READY)  ## the tests with a database, a server, the program as a process
 soak: $(READY)  ## kill the daemon again and again under a bad sky: make soak SOAK="--minutes 20 --seed 7"
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
+.PHONY: bench
+bench: $(READY)  ## measure it beside yardsticks, into build/bench/: make bench, or make bench QUICK=1
+	$(BIN)/python -m pip install --quiet --editable '.[bench]' || echo "no peers: their rows are left out"
+	PYTHONPATH=tests $(BIN)/python -m bench $(if $(QUICK),--quick) $(BENCH)
+
 .PHONY: live
 live: $(READY)  ## the acceptance tests against a real Honcho: make live HONCHOD_LIVE_URL=http://127.0.0.1:8000
 	@test -n "$(HONCHOD_LIVE_URL)" || { echo "set HONCHOD_LIVE_URL (and HONCHOD_LIVE_KEY where the server asks for a key)"; exit 2; }

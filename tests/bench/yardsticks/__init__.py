@@ -1,0 +1,1 @@
+"""What the daemon is measured against."""
