@@ -28,6 +28,8 @@ _GROUP_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _DELIVERY_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _REQUEST_BUCKETS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0)
 _DELIVERED: Final = "delivered"
+_REFUSED_WRITE: Final = ("POST /v1/messages", "507")
+"""What an alert looks for: a counter that is not there before its first event shows no increase."""
 
 
 class Metrics:
@@ -76,6 +78,7 @@ class Metrics:
         self._requests = Counter(
             "honchod_requests", "Requests on the socket.", ["route", "status"], registry=registry
         )
+        self._requests.labels(*_REFUSED_WRITE)
         self._answer = Histogram(
             "honchod_request_duration_seconds",
             "Time from a request's arrival to its answer.",
