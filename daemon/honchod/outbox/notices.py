@@ -37,7 +37,7 @@ class Salvaged:
 def put(connection: Connection, notice: Salvaged) -> None:
     """Keep a notice."""
     value = msgspec.json.encode(notice).decode()
-    connection.execute(_PUT, {"key": f"{_PREFIX}{notice.at_ms}", "value": value})
+    connection.execute(_PUT, {"key": f"{_PREFIX}{notice.kept_as}", "value": value})
 
 
 def listed(connection: Connection) -> list[Salvaged]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +86,8 @@ def _advice(error: DBAPIError, path: Path) -> str:
     """What is wrong, and what to do about it, in one line."""
     if is_no_room(error):
         return f"there is no room for {path}: make room on that disk, then start again"
+    if not os.statvfs(path.parent).f_favail:
+        return f"no inode is left on the disk of {path}: remove files there, then start again"
     if is_damage(error):
         return f"{path} is damaged and could not be saved: move it away to start with an empty queue"
     return f"{path} cannot be opened ({error.orig}): {_LET_WRITE}"

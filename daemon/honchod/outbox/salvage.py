@@ -27,6 +27,7 @@ from honchod.outbox.schema import event, lane, metadata, share
 from honchod.outbox.schema import tally as tally_table
 from honchod.outbox.sqlite_errors import is_no_room
 from honchod.outbox.states import State
+from honchod.outbox.transplant import transplant_schema
 from honchod.outbox.values import Counts
 from honchod.outbox.wreck import Name
 
@@ -38,10 +39,6 @@ _DERIVED: Final = frozenset({tally_table, share})
 """Counted anew from what was saved."""
 _MADE: Final = "salvaging"
 _COPY: Final = "wreck"
-
-# Of the header of a database (https://www.sqlite.org/fileformat.html, 1.3).
-_PAGE_COUNT: Final = slice(28, 32)
-_FREE_PAGES: Final = slice(32, 40)
 
 _QUEUED_OF_LANE: Final = (
     select(func.count()).where(text("event.state = 'queued'"), event.c.lane_id == lane.c.id).scalar_subquery()
@@ -73,10 +70,9 @@ def salvage(path: Path, *, now_ms: int) -> Salvaged:
     _remove(fresh)
     with closing(database.open_writer(fresh)) as target:
         migrate(target, fresh)
-        target.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        with _source(path, fresh) as source:
-            refuse_newer(_revision(source), path)
-            saved = _save(source, target, now_ms, replacing.aside(path, Why.SALVAGED, stamp).name)
+    with _source(path, fresh) as source, closing(database.open_writer(fresh)) as target:
+        refuse_newer(_revision(source), path)
+        saved = _save(source, target, now_ms, replacing.aside(path, Why.SALVAGED, stamp).name)
     database.sync(fresh)
     replacing.commit(path, fresh, Why.SALVAGED, stamp)
     return saved
@@ -84,11 +80,9 @@ def salvage(path: Path, *, now_ms: int) -> Salvaged:
 
 @contextmanager
 def _source(path: Path, fresh: Path) -> Iterator[Connection]:
-    """The damaged database, opened to be read. Where its first page is broken, a copy of it with that of a
-    fresh one: it only says where each table begins, which is the same in both.
-    """
+    """The damaged database, opened to be read; where its schema is broken, a copy of it with a sound one."""
     with closing(database.open_wreck(path)) as source:
-        if wreck.columns_of(source, event):
+        if wreck.has_schema(source):
             yield source
             return
     copy = path.with_name(f"{path.name}.{_COPY}")
@@ -96,11 +90,7 @@ def _source(path: Path, fresh: Path) -> Iterator[Connection]:
     for old, new in zip(database.files(path), database.files(copy), strict=True):
         if old.exists():
             shutil.copyfile(old, new)
-    with copy.open("r+b") as file, fresh.open("rb") as model:
-        page = bytearray(model.read(database.PAGE_BYTES))
-        page[_PAGE_COUNT] = (copy.stat().st_size // database.PAGE_BYTES).to_bytes(4, "big")
-        page[_FREE_PAGES] = bytes(8)
-        file.write(page)
+    transplant_schema(fresh, copy)
     try:
         with closing(database.open_wreck(copy)) as source:
             yield source

@@ -14,12 +14,14 @@ from sqlalchemy import Row, Table, func, literal_column, select, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from honchod.outbox.schema import tally
+from honchod.outbox.schema import event, tally
 
 LAST_ROW: Final = 1 << 16
 """Up to this row id a table is looked through whose last one is not known."""
 FRUITLESS_MAX: Final = 50_000
 """After so many looks that found a broken place, what is left of a table is given up."""
+HOPELESS: Final = 10_000
+"""After so many of them without one row, there is no way into the table."""
 
 _SEQUENCE: Final = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
 _TALLIED: Final = select(func.sum(tally.c.queued + tally.c.delivered + tally.c.dead + tally.c.discarded))
@@ -44,6 +46,15 @@ class Name:
     part: int
 
 
+def has_schema(source: Connection) -> bool:
+    """Whether it can still be read which tables there are, and where."""
+    try:
+        names_ = source.exec_driver_sql("SELECT name FROM sqlite_schema").scalars().all()
+    except DBAPIError:
+        return False
+    return event.name in names_
+
+
 def columns_of(source: Connection, of: Table) -> tuple[str, ...]:
     """The columns of a table that the damaged database has too (it may be of an older version)."""
     try:
@@ -60,12 +71,12 @@ def rows(source: Connection, of: Table, columns: Sequence[str]) -> Iterator[tupl
         "WHERE rowid BETWEEN ? AND ? ORDER BY rowid"
     )
     ranges = [(1, last_row(source, of))]
-    fruitless = 0
-    while ranges and fruitless < FRUITLESS_MAX:
+    fruitless, limit = 0, HOPELESS
+    while ranges and fruitless < limit:
         first, last = ranges.pop()
         try:
             for row_id, *values in source.exec_driver_sql(statement, (first, last)):
-                first = row_id + 1
+                first, limit = row_id + 1, FRUITLESS_MAX
                 yield tuple(values)
         except DBAPIError:
             fruitless += 1
