@@ -61,6 +61,11 @@ live: $(READY)  ## the acceptance tests against a real Honcho: make live HONCHOD
 wheel: $(READY)  ## build sdist and wheel into dist/
 	$(BIN)/python -m build
 
+.PHONY: generated
+generated: $(READY)  ## write what is made from the code anew: manual pages, JSON schemas
+	$(BIN)/python -m honchod.cli.man deploy/man
+	$(BIN)/python -m honchod.service.schema deploy/schema
+
 .PHONY: format
 format: $(READY)  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

@@ -40,6 +40,8 @@ def test_the_wheel_carries_migrations_patterns_and_types(wheel: Path) -> None:
         for path in ROOT.glob("daemon/honchod/capture/patterns/*.toml")
     }
     assert carried | {"honchod/py.typed"} <= names
+    manual = {name.partition(".data/data/share/man/")[2] for name in names if "/share/man/" in name}
+    assert manual == {"man1/honchod.1", "man5/honchod.toml.5"}
     assert not [name for name in names if name.startswith("tests/")]
 
 
