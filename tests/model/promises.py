@@ -36,7 +36,7 @@ class Promises:
 
     def check(self, *, retried: bool = False) -> None:
         """Raise AssertionError when a promise is broken. ``retried``: letters were put back since."""
-        assert self.world.remote.faults == []
+        assert self.world.remote.faults == [], self.world.remote.faults
         self._check_transitions(retried=retried)
         self._check_kept()
         self._check_letters()

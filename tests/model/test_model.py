@@ -12,14 +12,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from promises import Acked, Promises
 from scripted_honcho import BAD, POISON, Fate
 from world import DAY_MS, World
 
-from honchod.errors import IdConflict, OutboxFull
+from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.outbox.letters import Choice
 from honchod.outbox.values import Bounds
 
@@ -55,7 +55,7 @@ class DaemonModel(RuleBasedStateMachine):
             messages.append((f"id {self.serial}", f"{kind} {self.serial}"))
         try:
             answers = self.world.append(host, session, *messages)
-        except OutboxFull:
+        except (OutboxFull, QuotaUsedUp):
             stored = {row[0] for row in self.world.rows("SELECT message_id FROM event")}
             assert not stored & {message_id for message_id, _ in messages}
             return
@@ -189,6 +189,7 @@ DaemonModel.TestCase.settings = settings(
     derandomize=not LONG,
     suppress_health_check=list(HealthCheck),
     print_blob=True,
+    phases=[Phase.reuse, Phase.generate, Phase.shrink] if LONG else [Phase.generate],
 )
 
 

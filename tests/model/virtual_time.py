@@ -14,6 +14,8 @@ from typing import Any
 
 ANSWER_S = 0.05
 """Real seconds that callbacks which could run wait for a thread's answer, which may be among them already."""
+ROUNDS_LIMIT = 20_000
+"""Turns of the loop after which something goes round in circles."""
 BUSY_LIMIT_S = 30.0
 """Real seconds after which a thread that does not come back is a fault of the test."""
 
@@ -26,10 +28,13 @@ class _VirtualSelector(selectors.DefaultSelector):
         self.now_s = 0.0
         self.busy: Callable[[], bool] = lambda: False
         self.real = False
+        self.rounds = 0
 
     def select(self, timeout: float | None = None) -> list[Any]:
         if self.real:
             return super().select(timeout)
+        self.rounds += 1
+        assert self.rounds < ROUNDS_LIMIT, "the loop is busy for ever while time stands still"
         if self.busy():
             # Its answer comes before anything else is done, so that a run can be repeated.
             ready = super().select(BUSY_LIMIT_S if timeout != 0 else ANSWER_S)
@@ -40,6 +45,7 @@ class _VirtualSelector(selectors.DefaultSelector):
             return ready
         assert timeout is not None, "nothing will ever happen again"
         self.now_s += max(timeout, 1e-6)
+        self.rounds = 0
         return []
 
 

@@ -59,8 +59,8 @@ class WatchedOutbox(Outbox):
     It can be ``full`` like its disk, and ``dead`` like its process, after which it answers nobody.
     """
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
         self._at_work: set[asyncio.Future[Any]] = set()
         self.dead = False
         self.full = False

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
+import structlog
+
 from honchod.clock import Clock
 from honchod.delivery import bisect
 from honchod.delivery.charges import charge
@@ -38,6 +40,8 @@ from honchod.outbox.values import (
 if TYPE_CHECKING:
     from honchod.gateway.gateway import Gateway
 
+log = structlog.get_logger("honchod.delivery")
+
 FRESH_LEASE_S = 1.0
 """A lease older than this is renewed before a batch goes out, so that it tells when that was."""
 
@@ -55,6 +59,22 @@ class Result:
     delivered: int
     reconciled: int
     ms: int
+
+    def log_for(self, lease: Lease) -> None:
+        """One line about this end of a lease."""
+        facts = {
+            "lane": lease.lane_id,
+            "host": lease.lane.host,
+            "events": len(lease.events),
+            "delivered": self.delivered,
+            "ms": self.ms,
+        }
+        if self.reconciled:
+            facts["reconciled"] = self.reconciled
+        if self.verdict is None:
+            log.info("batch.delivered", **facts)
+        else:
+            log.warning("batch.failed", outcome=self.verdict.outcome.value, code=self.verdict.code, **facts)
 
 
 @dataclass(slots=True)

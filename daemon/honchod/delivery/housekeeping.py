@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
@@ -22,13 +22,13 @@ async def keep_house(
     *,
     policy: Callable[[], Policy],
     terms: Callable[[], LeaseTerms],
-    alive: Callable[[], Collection[str]],
+    reclaim: Callable[[], Awaitable[None]],
     done: Callable[[], None],
 ) -> None:
     """Do a round every `HOUSEKEEPING_S`, until it is cancelled; ``done`` is called after each.
 
-    ``alive`` names the leases whose deliveries are under way. A round that fails is logged, and the next one
-    comes all the same.
+    ``reclaim`` takes back the leases that nobody holds. A round that fails is logged, and the next one comes
+    all the same.
     """
     while True:
         present = policy()
@@ -37,8 +37,8 @@ async def keep_house(
                 max_age_ms=terms().max_age_ms,
                 longest_wait_ms=present.longest_wait_ms,
                 settle_delay_ms=present.settle_delay_ms,
-                alive=alive(),
             )
+            await reclaim()
         except Exception as error:
             log.error("housekeeping.failed", error=type(error).__name__)
         done()

@@ -7,9 +7,10 @@ circuit is due. Its waits run on the monotonic clock; what is due is wall clock,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import cast
 
 import structlog
 
@@ -17,13 +18,14 @@ from honchod.clock import Clock
 from honchod.delivery.circuit import Circuit, CircuitState, retried
 from honchod.delivery.deliver import Delivery, Result
 from honchod.delivery.destination import Destination, restored
+from honchod.delivery.heartbeat import beat
 from honchod.delivery.housekeeping import keep_house
 from honchod.delivery.retry import Policy
 from honchod.delivery.routes import Route
 from honchod.errors import LeaseLost
 from honchod.gateway.pool import GatewayPool
 from honchod.outbox.store import Outbox
-from honchod.outbox.values import Lease, LeaseTerms, Settlement
+from honchod.outbox.values import Lease, LeaseTerms, NothingDue, Settlement
 
 log = structlog.get_logger("honchod.delivery")
 
@@ -60,6 +62,7 @@ class Worker:
         self._on_the_way: dict[asyncio.Task[None], Route] = {}
         self._suspects_in_flight = 0
         self._look_at_s: dict[int, float] = {}
+        self._leasing = asyncio.Lock()
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
         self._stopping = False
@@ -170,7 +173,7 @@ class Worker:
                 self._outbox,
                 policy=lambda: self._settings.policy,
                 terms=lambda: self._settings.terms,
-                alive=lambda: [lease.id for lease in self._tasks.values()],
+                reclaim=self._reclaim,
                 done=self.notify,
             )
         )
@@ -215,12 +218,11 @@ class Worker:
             while not self._stopping and destination.allows(
                 self._settings.policy, now_ms=self._clock.now_ms()
             ):
-                leased = await self._outbox.lease(destination.hosts, self._settings.terms)
+                leased = await self._take(destination.hosts)
                 if not isinstance(leased, Lease):
                     if leased.next_ms is not None:
                         next_ms.append(leased.next_ms)
                     break
-                await self._start(leased)
             now_ms = self._clock.now_ms()
             if destination.circuit.state is CircuitState.OPEN and destination.circuit.until_ms > now_ms:
                 next_ms.append(destination.circuit.until_ms)
@@ -242,12 +244,26 @@ class Worker:
         ]
         if not hosts:
             return None
-        leased = await self._outbox.lease(hosts, self._settings.terms, suspects=True)
+        leased = await self._take(hosts, suspects=True)
         if not isinstance(leased, Lease):
             return leased.next_ms
         log.warning("suspect.tried", lane=leased.lane_id, host=leased.lane.host)
-        await self._start(leased)
         return None
+
+    async def _take(self, hosts: Sequence[str], *, suspects: bool = False) -> Lease | NothingDue:
+        """Lease a lane and send it on its way, in one piece for `_reclaim`."""
+        async with self._leasing:
+            leased = await self._outbox.lease(hosts, self._settings.terms, suspects=suspects)
+            if isinstance(leased, Lease):
+                await self._start(leased)
+            return leased
+
+    async def _reclaim(self) -> None:
+        """Take back leases that ran out and have no delivery any more."""
+        async with self._leasing:
+            alive = [lease.id for lease in self._tasks.values()]
+            delay_ms = self._settings.policy.settle_delay_ms
+            await self._outbox.recover(settle_delay_ms=delay_ms, died=False, alive=alive)
 
     async def _start(self, lease: Lease) -> None:
         route = self._routes.get(lease.lane.host)
@@ -284,7 +300,14 @@ class Worker:
             renew=lambda: self._renew(lease),
             look_at_s=self._look_at_s.get(lease.lane_id),
         )
-        heart = asyncio.create_task(self._beat(lease, asyncio.current_task()))
+        heart = asyncio.create_task(
+            beat(
+                lambda: self._renew(lease),
+                every_s=self._settings.terms.lease_ms / 3000,
+                lost=cast("asyncio.Task[None]", asyncio.current_task()).cancel,
+                lane_id=lease.lane_id,
+            )
+        )
         try:
             result = await delivery.run()
         except asyncio.CancelledError:
@@ -330,20 +353,6 @@ class Worker:
                 continue
             return
 
-    async def _beat(self, lease: Lease, delivery: asyncio.Task[None] | None) -> None:
-        """Renew a lease for as long as its delivery is alive; end the delivery when it was taken away."""
-        while True:
-            await asyncio.sleep(self._settings.terms.lease_ms / 3000)
-            try:
-                await self._renew(lease)
-            except LeaseLost:
-                if delivery is not None:
-                    delivery.cancel()
-                return
-            except Exception as error:
-                # No room on the disk, perhaps: the delivery is alive, and says so again.
-                log.error("renewal.failed", lane=lease.lane_id, error=type(error).__name__)
-
     async def _renew(self, lease: Lease) -> None:
         await self._outbox.renew(lease, self._settings.terms.lease_ms)
 
@@ -360,20 +369,7 @@ class Worker:
         self.reconciled += result.reconciled
         if self.on_result is not None:
             self.on_result(lease, result)
-        facts = {
-            "lane": lease.lane_id,
-            "host": lease.lane.host,
-            "events": len(lease.events),
-            "delivered": result.delivered,
-            "ms": result.ms,
-        }
-        if result.reconciled:
-            facts["reconciled"] = result.reconciled
-        if result.verdict is None:
-            log.info("batch.delivered", **facts)
-        else:
-            verdict = result.verdict
-            log.warning("batch.failed", outcome=verdict.outcome.value, code=verdict.code, **facts)
+        result.log_for(lease)
 
     async def _keep(self, destination: Destination, before: Circuit) -> None:
         log.info(

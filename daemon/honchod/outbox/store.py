@@ -321,17 +321,12 @@ class Outbox:
         """Counts, lanes (see `views.overview`) and sizes at one instant."""
         return await self._read(partial(views.overview, oldest=oldest))
 
-    async def maintain(
-        self, *, max_age_ms: int, longest_wait_ms: int, settle_delay_ms: int, alive: Collection[str] = ()
-    ) -> None:
-        """One round of housekeeping, in steps that keep the writer free for others. ``alive`` are the leases
-        whose deliveries are under way.
-        """
+    async def maintain(self, *, max_age_ms: int, longest_wait_ms: int, settle_delay_ms: int) -> None:
+        """One round of housekeeping, in steps that keep the writer free for others."""
         await self._write(
             lambda tx: retention.clamp(tx, longest_wait_ms=longest_wait_ms, settle_delay_ms=settle_delay_ms),
             vital=True,
         )
-        await self.recover(settle_delay_ms=settle_delay_ms, died=False, alive=alive)
         steps: tuple[Operation[int], ...] = (
             lambda tx: retention.expire(tx, max_age_ms),
             lambda tx: retention.drop_content(tx, self.bounds),

@@ -170,12 +170,13 @@ class Box:
     def recover(self, *, died: bool = True) -> Any:
         return self(self.outbox.recover(settle_delay_ms=SETTLE_DELAY_MS, died=died))
 
-    def maintain(self, **more: Any) -> None:
+    def maintain(self, *, alive: Sequence[str] = ()) -> None:
+        """A round of housekeeping, as the worker does it."""
+        delay_ms = SETTLE_DELAY_MS
         self(
-            self.outbox.maintain(
-                max_age_ms=14 * DAY_MS, longest_wait_ms=3_615_000, settle_delay_ms=SETTLE_DELAY_MS, **more
-            )
+            self.outbox.maintain(max_age_ms=14 * DAY_MS, longest_wait_ms=3_615_000, settle_delay_ms=delay_ms)
         )
+        self(self.outbox.recover(settle_delay_ms=delay_ms, died=False, alive=alive))
 
     def run_in_writer(self, operation: Operation[T]) -> T:
         return self(self.outbox._write(operation))
