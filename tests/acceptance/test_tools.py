@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,24 +17,24 @@ import requests
 from honchod.sandbox.thread import running_sandbox
 from support.daemon import DaemonProcess
 from support.honcho import Remote
-from support.network import Network
+from support.network import Network, running_network
 from support.unix_requests import unix_session
 from support.waiting import wait_until
 
 LIVE = bool(os.environ.get("HONCHOD_LIVE_URL"))
-FACT = "Ann drinks nothing but green tea."
 
 
 class Agent:
-    """Calls tools over the socket of one daemon."""
+    """Calls tools over the socket of one daemon, in a session of its own."""
 
-    def __init__(self, daemon: DaemonProcess, host: str = "default") -> None:
+    def __init__(self, daemon: DaemonProcess) -> None:
         self.daemon = daemon
-        self.host = host
+        self.session = f"s-{uuid.uuid4().hex[:8]}"
+        self.fact = f"Ann drinks nothing but tea number {self.session}."
         self.http: requests.Session = unix_session(daemon.socket)
 
-    def call(self, name: str, session: str | None = "s", **arguments: Any) -> requests.Response:
-        body = {"host": self.host, "session": session, "arguments": arguments}
+    def call(self, name: str, *, session: str | None = None, **arguments: Any) -> requests.Response:
+        body = {"session": session or self.session, "arguments": arguments}
         return self.http.post(f"http://d/v1/tools/{name}", json=body, timeout=30)
 
     def result(self, name: str, **arguments: Any) -> dict[str, Any]:
@@ -46,33 +47,72 @@ class Agent:
         assert answer.status_code >= 400, answer.text
         return dict(answer.json())
 
-    def say(self, *texts: str, session: str = "s") -> None:
+    def say(self, *texts: str) -> None:
         messages = [{"role": "user", "content": text} for text in texts]
-        answer = self.http.post("http://d/v1/messages", json={"session": session, "messages": messages})
+        body = {"session": self.session, "messages": messages}
+        answer = self.http.post("http://d/v1/messages", json=body)
         assert answer.status_code == 202, answer.text
+
+    def wake(self) -> None:
+        self.http.post("http://d/v1/worker/wake")
+
+
+@pytest.fixture(scope="module")
+def network(server_url: str) -> Iterator[Network]:
+    """The way from the daemon to the server."""
+    with running_network(server_url) as network:
+        yield network
+
+
+@pytest.fixture(scope="module")
+def workspace() -> str:
+    """A workspace that nobody used before."""
+    return f"honchod-test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="module")
+def hosts(network: Network, workspace: str) -> dict[str, Any]:
+    """A Honcho config with hosts of each recall mode, and one without a model behind it."""
+    config: dict[str, Any] = {
+        "baseUrl": network.url,
+        "workspace": workspace,
+        "peerName": "ann",
+        "aiPeer": "bot",
+        "hosts": {"quiet": {"recallMode": "context"}, "loud": {"recallMode": "tools"}},
+    }
+    key = os.environ.get("HONCHOD_LIVE_KEY")
+    return {**config, "apiKey": key} if key else config
+
+
+@pytest.fixture(scope="module")
+def running(hosts: dict[str, Any]) -> Iterator[DaemonProcess]:
+    """One daemon for all: starting one takes its time."""
+    daemon = DaemonProcess(hosts, settings={"delivery": {"request_timeout_s": 2.0}})
+    yield daemon.start()
+    daemon.close()
 
 
 @pytest.fixture
-def agent(make_daemon: Callable[..., DaemonProcess]) -> Iterator[Agent]:
-    agent = Agent(make_daemon(settings={"delivery": {"request_timeout_s": 2.0}}).start())
+def agent(running: DaemonProcess, network: Network) -> Iterator[Agent]:
+    agent = Agent(running)
     yield agent
+    network.heal()
+    agent.wake()
+    running.wait_for_delivery()
+    wait_until(lambda: agent.call("honcho_profile").status_code == 200, "Honcho to be asked again")
     agent.http.close()
 
 
-def concluded(remote: Remote, workspace: str) -> list[str]:
-    """What was concluded by an agent, in order (what the server derives is not of ours)."""
-    answer = remote.ask("POST", f"/v3/workspaces/{workspace}/conclusions/list?size=100", {})
-    return [one["content"] for one in reversed(answer["items"]) if " said: " not in one["content"]]
+def concluded(remote: Remote, workspace: str, agent: Agent) -> list[str]:
+    """What was concluded in the agent's session, in order (what the server derives is not of ours)."""
+    filters = {"filters": {"session_id": agent.session}}
+    listed = remote.ask("POST", f"/v3/workspaces/{workspace}/conclusions/list?size=100", filters)["items"]
+    return [one["content"] for one in reversed(listed) if " said: " not in one["content"]]
 
 
-def test_the_schemas_come_by_family_and_are_hidden_in_context_mode(
-    make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]
-) -> None:
-    hidden = {**hosts, "hosts": {"quiet": {"recallMode": "context"}, "loud": {"recallMode": "tools"}}}
-    http = unix_session(make_daemon(hidden).start().socket)
-
+def test_the_schemas_come_by_family_and_are_hidden_in_context_mode(agent: Agent) -> None:
     def names(query: str) -> list[str]:
-        tools = http.get(f"http://d/v1/tools?{query}").json()["tools"]
+        tools = agent.http.get(f"http://d/v1/tools?{query}").json()["tools"]
         assert all(tool["type"] == "function" for tool in tools)
         return [tool["function"]["name"] for tool in tools]
 
@@ -82,8 +122,7 @@ def test_the_schemas_come_by_family_and_are_hidden_in_context_mode(
     assert names("family=hermes") == [
         *("honcho_profile", "honcho_search", "honcho_context", "honcho_reasoning", "honcho_conclude"),
     ]
-    assert http.get("http://d/v1/tools?host=nobody").json()["code"] == "unknown_host"
-    http.close()
+    assert agent.http.get("http://d/v1/tools?host=nobody").json()["code"] == "unknown_host"
 
 
 def test_a_conclusion_is_answered_at_once_and_arrives_in_its_place(
@@ -91,17 +130,17 @@ def test_a_conclusion_is_answered_at_once_and_arrives_in_its_place(
 ) -> None:
     network.take_down()
     agent.say("before")
-    first = agent.result("honcho_conclude", conclusion=FACT)
+    first = agent.result("honcho_conclude", conclusion=agent.fact)
     assert first["status"] == "queued"
-    again = agent.result("honcho_memory", action="remember", content=FACT, session="other")
+    again = agent.result("honcho_memory", action="remember", content=agent.fact, session="other")
     assert again == {"status": "duplicate", "id": first["id"]}
-    agent.result("honcho_conclude", conclusion="I talk too much.", peer="ai")
+    agent.result("honcho_conclude", conclusion=f"I talk too much in {agent.session}.", peer="ai")
     agent.daemon.kill()
     agent.daemon.start()
     network.heal()
     agent.daemon.wait_for_delivery()
-    assert concluded(remote, workspace) == [FACT, "I talk too much."]
-    assert remote.contents(workspace, "s") == ["before"]
+    assert concluded(remote, workspace, agent) == [agent.fact, f"I talk too much in {agent.session}."]
+    assert remote.contents(workspace, agent.session) == ["before"]
 
 
 @pytest.mark.parametrize(
@@ -111,39 +150,37 @@ def test_an_unknown_outcome_stores_a_conclusion_once(
     agent: Agent, network: Network, remote: Remote, workspace: str, fault: str
 ) -> None:
     network.hit(f"POST conclusions: {fault} times=1")
-    agent.result("honcho_conclude", conclusion=FACT)
+    agent.result("honcho_conclude", conclusion=agent.fact)
     agent.say("and on")
     agent.daemon.wait_for_delivery()
-    assert concluded(remote, workspace) == [FACT]
-    assert remote.contents(workspace, "s") == ["and on"]
+    assert concluded(remote, workspace, agent) == [agent.fact]
+    assert remote.contents(workspace, agent.session) == ["and on"]
 
 
 def test_a_daemon_killed_in_the_middle_of_a_conclusion_stores_it_once(
     agent: Agent, network: Network, remote: Remote, workspace: str
 ) -> None:
     network.hit("POST conclusions: hang-after-commit times=1")
-    agent.result("honcho_conclude", conclusion=FACT)
-    wait_until(lambda: concluded(remote, workspace) == [FACT], "the conclusion to be stored")
+    agent.result("honcho_conclude", conclusion=agent.fact)
+    wait_until(lambda: concluded(remote, workspace, agent) == [agent.fact], "the conclusion to be stored")
     agent.daemon.kill()
     agent.daemon.start()
     agent.daemon.wait_for_delivery()
-    assert concluded(remote, workspace) == [FACT]
+    assert concluded(remote, workspace, agent) == [agent.fact]
 
 
 def test_what_is_on_its_way_is_not_said_to_be_forgotten(
     agent: Agent, network: Network, remote: Remote, workspace: str
 ) -> None:
-    agent.daemon.configure({"delivery": {"request_timeout_s": 10.0}})
-    agent.http.post("http://d/v1/reload")
-    network.hit("POST conclusions: hang-after-commit times=1")
-    remembered = agent.result("honcho_conclude", conclusion=FACT)["id"]
-    wait_until(lambda: concluded(remote, workspace) == [FACT], "the conclusion to be stored")
+    network.hit("POST conclusions: hang-after-commit times=1; POST conclusions/list: hang")
+    remembered = agent.result("honcho_conclude", conclusion=agent.fact)["id"]
+    wait_until(lambda: concluded(remote, workspace, agent) == [agent.fact], "the conclusion to be stored")
     problem = agent.problem("honcho_conclude", delete_id=remembered)
     assert (problem["code"], problem["retry_after_s"] > 0) == ("honcho_away", True)
     network.heal()
     agent.daemon.wait_for_delivery()
     assert agent.result("honcho_conclude", delete_id=remembered)["remote"] == 1
-    assert concluded(remote, workspace) == []
+    assert concluded(remote, workspace, agent) == []
 
 
 def test_forget_needs_its_arguments_and_names_where_it_removed(
@@ -157,21 +194,22 @@ def test_forget_needs_its_arguments_and_names_where_it_removed(
     assert forgotten == {"queued": 1, "cache": 0, "remote": 0}
     assert agent.daemon.status()["queue"]["pending"] == 0
     network.heal()
-    agent.http.post("http://d/v1/worker/wake")
-    remembered = agent.result("honcho_conclude", conclusion=FACT)["id"]
+    agent.wake()
+    remembered = agent.result("honcho_conclude", conclusion=agent.fact)["id"]
     agent.daemon.wait_for_delivery()
-    assert concluded(remote, workspace) == [FACT]
-    agent.http.post("http://d/v1/recall", json={"session": "s", "wait_ms": 5000})
+    assert concluded(remote, workspace, agent) == [agent.fact]
+    agent.http.post("http://d/v1/recall", json={"session": agent.session, "wait_ms": 5000})
     forgotten = agent.result("honcho_conclude", delete_id=remembered)
     assert (forgotten["queued"], forgotten["remote"]) == (0, 1)
     assert forgotten["cache"] > 0
-    assert concluded(remote, workspace) == []
+    assert concluded(remote, workspace, agent) == []
     assert agent.problem("honcho_conclude", delete_id=remembered)["code"] == "not_found"
-    assert agent.result("honcho_conclude", conclusion=FACT)["status"] == "queued"
+    assert agent.result("honcho_conclude", conclusion=agent.fact)["status"] == "queued"
     agent.daemon.wait_for_delivery()
-    assert concluded(remote, workspace) == [FACT]
+    assert concluded(remote, workspace, agent) == [agent.fact]
     agent.daemon.stop()
     files = b"".join(path.read_bytes() for path in agent.daemon.state_dir.glob("outbox*"))
+    agent.daemon.start()
     assert b"xylophonist" not in files
 
 
@@ -187,23 +225,23 @@ def test_what_was_said_a_second_ago_is_found_even_while_honcho_is_away(
     assert (problem["status"], problem["code"]) == (503, "honcho_away")
     assert problem["retry_after_s"] > 0
     network.heal()
-    agent.http.post("http://d/v1/worker/wake")
+    agent.wake()
     agent.daemon.wait_for_delivery()
 
 
 @pytest.mark.skipif(LIVE, reason="needs a model and embeddings that answer")
 def test_what_honcho_has_is_found_without_a_mark(agent: Agent) -> None:
     agent.say("I moved to Lisbon.")
-    agent.result("honcho_conclude", conclusion=FACT)
+    agent.result("honcho_conclude", conclusion=agent.fact)
     agent.daemon.wait_for_delivery()
     found = agent.result("honcho_search", query="tea or Lisbon")
     assert found["failure"] is None
     assert {(item["content"], item["pending"]) for item in found["items"]} >= {
-        (FACT, False),
+        (agent.fact, False),
         ("I moved to Lisbon.", False),
     }
     listed = agent.result("honcho_conclude", list=True)
-    assert FACT in [item["content"] for item in listed["items"]]
+    assert agent.fact in [item["content"] for item in listed["items"]]
     session = agent.result("honcho_memory", action="search", query="Lisbon", where="session")
     assert session["items"][0]["kind"] == "message"
 
@@ -228,11 +266,11 @@ def test_a_context_holds_the_latest_messages_inside_one_fence(agent: Agent) -> N
 
 @pytest.mark.skipif(LIVE, reason="needs a model that answers")
 def test_an_answer_comes_whole_or_as_a_stream(agent: Agent) -> None:
-    agent.result("honcho_conclude", conclusion=FACT)
+    agent.result("honcho_conclude", conclusion=agent.fact)
     agent.daemon.wait_for_delivery()
-    whole = agent.result("honcho_reasoning", query="what does Ann drink?")
-    assert FACT in whole["answer"]
-    body = {"session": "s", "arguments": {"query": "what does Ann drink?"}}
+    whole = agent.result("honcho_reasoning", query=agent.fact)
+    assert agent.fact in whole["answer"]
+    body = {"session": agent.session, "arguments": {"query": agent.fact}}
     headers = {"Accept": "text/event-stream"}
     streamed = agent.http.post("http://d/v1/tools/honcho_reasoning", json=body, headers=headers)
     assert streamed.headers["Content-Type"].startswith("text/event-stream")
@@ -242,7 +280,9 @@ def test_an_answer_comes_whole_or_as_a_stream(agent: Agent) -> None:
     assert (
         "".join(piece["delta"]["content"] for piece in pieces) == end["result"]["answer"] == whole["answer"]
     )
-    refused = agent.http.post("http://d/v1/tools/honcho_context", json={"session": "s"}, headers=headers)
+    refused = agent.http.post(
+        "http://d/v1/tools/honcho_context", json={"session": agent.session}, headers=headers
+    )
     assert refused.json()["code"] == "bad_request"
 
 
