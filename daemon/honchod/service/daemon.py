@@ -59,7 +59,7 @@ log = structlog.get_logger("honchod.service")
 
 FEATURES = (
     *("messages", "recall", "sessions", "prompt", "tools"),
-    *("dead_letters", "worker", "checks", "reload", "metrics"),
+    *("dead_letters", "worker", "checks", "backup", "reload", "metrics"),
 )
 
 

@@ -105,3 +105,31 @@ def test_the_system_units_use_the_places_of_the_program() -> None:
     assert Path("/var/lib", service["StateDirectory"]) == SYSTEM_STATE_DIR
     assert Path("/run", service["RuntimeDirectory"]) == SYSTEM_RUNTIME_DIR
     assert unit("honchod.socket")["ListenStream"] == str(SYSTEM_RUNTIME_DIR / "honchod.sock")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not (shutil.which("systemd-sysusers") and shutil.which("systemd-tmpfiles")),
+    reason="needs root, systemd-sysusers and systemd-tmpfiles",
+)
+def test_user_and_directories_are_made_before_the_first_start(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    for program, *options, name in (
+        ("systemd-sysusers", "honchod.sysusers"),
+        ("systemd-tmpfiles", "--create", "honchod.tmpfiles"),
+    ):
+        subprocess.run([program, *options, f"--root={tmp_path}", UNITS / name], check=True)
+    entry = next(
+        line for line in (tmp_path / "etc/passwd").read_text().splitlines() if line.startswith("honchod:")
+    )
+    *_, uid, gid, _, home, shell = entry.split(":")
+    assert (home, shell) == (str(SYSTEM_STATE_DIR), "/usr/sbin/nologin")
+    made = {
+        f"/{path.relative_to(tmp_path)}": (path.stat().st_mode & 0o777, path.stat().st_uid)
+        for path in (tmp_path / "etc/honchod", tmp_path / "run/honchod", tmp_path / "var/backups/honchod")
+    }
+    assert made == {
+        "/etc/honchod": (0o755, 0),
+        "/run/honchod": (0o750, int(uid)),
+        "/var/backups/honchod": (0o700, int(uid)),
+    }
+    assert int(gid) > 0
