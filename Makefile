@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# They wait more than they work: a few files at a time.
+JOBS ?= 3
 
 .PHONY: help
 help:  ## what can be made
@@ -41,7 +43,7 @@ unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branc
 
 .PHONY: rest
 rest: $(READY)  ## the tests with a database, a server, the program as a process
-	$(BIN)/pytest tests --ignore=tests/unit --ignore=tests/bench --ignore=tests/runtimes
+	$(BIN)/pytest tests -n $(JOBS) --dist loadfile --ignore=tests/unit --ignore=tests/bench
 
 .PHONY: soak
 soak: $(READY)  ## kill the daemon again and again under a bad sky: make soak SOAK="--minutes 20 --seed 7"
