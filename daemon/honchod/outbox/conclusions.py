@@ -48,7 +48,7 @@ _COLUMNS: Final = (
 _IDS: Final = (
     select(event.c.id)
     .where(_CONCLUSION, event.c.message_id == bindparam("of_id"))
-    .union(select(event.c.id).where(_CONCLUSION, event.c.remote_id == bindparam("of_id")))
+    .union_all(select(event.c.id).where(_CONCLUSION, event.c.remote_id == bindparam("of_id")))
 )
 _NAMED: Final[Select[Any]] = (
     select(*_COLUMNS)

@@ -332,11 +332,15 @@ class Outbox:
             lambda tx: retention.drop_content(tx, self.bounds),
             lambda tx: retention.forget_ids(tx, self.bounds),
         )
+        dropped = 0
         for step in steps:
-            while await self._write(step, vital=True) == retention.STEP_ROWS:
+            rows = retention.STEP_ROWS
+            while rows == retention.STEP_ROWS:
+                rows = await self._write(step, vital=True)
+                dropped += rows
+        if dropped or self.bounds.content_after_delivery_ms == 0:
+            while await self._write(search.tidy, vital=True):
                 pass
-        while await self._write(search.tidy, vital=True):
-            pass
 
     def writer_stats(self) -> WriterStats:
         """Commits, their times, and whether the writer is at work."""

@@ -9,7 +9,19 @@ from open_outbox import Box
 from sqlalchemy import event as listening
 from sqlalchemy.sql.base import Executable
 
-from honchod.outbox import batches, endings, intake, lanes, leases, letters, recovery, retention, tally, views
+from honchod.outbox import (
+    batches,
+    conclusions,
+    endings,
+    intake,
+    lanes,
+    leases,
+    letters,
+    recovery,
+    retention,
+    tally,
+    views,
+)
 from honchod.outbox.letters import Choice
 from honchod.outbox.schema import event
 from honchod.outbox.writer import Tx
@@ -72,6 +84,22 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         lanes._WAKE_ONE,
         {"now": 1, "on_host": "h", "on_workspace": "w", "on_session": "s"},
         "sqlite_autoindex_lane_1 (host=? AND workspace=? AND session=?)",
+    ),
+    "how much of a session waits": (
+        lanes.PENDING,
+        {"host": "h", "workspace": "w", "session": "s"},
+        "sqlite_autoindex_lane_1 (host=? AND workspace=? AND session=?)",
+    ),
+    "a known conclusion": (
+        conclusions._KNOWN,
+        {"digest": b"d", "host": "h", "workspace": "w"},
+        "event_concluded (digest=?)",
+    ),
+    "a conclusion by our id": (conclusions._IDS, {"of_id": "x"}, "event_conclusion (message_id=?)"),
+    "a conclusion by Honcho's id": (
+        conclusions._IDS,
+        {"of_id": "x"},
+        "event_conclusion_remote (remote_id=?)",
     ),
     "waking all lanes": (lanes._WAKE, {"now": 1}, "lane_pending (pending>?)"),
     "a uid's share": (tally._SHARE_OF, {"uid": 1}, ROWID),

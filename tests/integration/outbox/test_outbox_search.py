@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from open_outbox import Box, request, said
+from open_outbox import SMALL, Box, request, said
 
-from honchod.outbox import search
 from honchod.outbox.letters import Choice
 from honchod.outbox.search import Sought, match_of
 from honchod.outbox.values import Delivered, Died, Kind, Settlement
@@ -16,11 +15,6 @@ from honchod.outbox.values import Delivered, Died, Kind, Settlement
 def found(box: Box, query: str, **more: object) -> list[str]:
     sought = Sought(query, ("h",), "w", **more)  # type: ignore[arg-type]
     return [row.content for row in box(box.outbox.search(sought))]
-
-
-def tidy(box: Box) -> None:
-    while box.run_in_writer(search.tidy):
-        pass
 
 
 def bytes_on_disk(box: Box) -> bytes:
@@ -85,9 +79,8 @@ def test_words_of_what_was_delivered_and_dropped_are_in_no_byte_of_the_file(box:
     box.write("t", "this one waits")
     lease = box.lease("h")
     box(box.outbox.settle(lease, Settlement(0, delivered=(Delivered(lease.events[0].id, "r"),))))
-    drop = "UPDATE event SET content = NULL WHERE id = 1"
-    box.run_in_writer(lambda tx: tx.connection.exec_driver_sql(drop))
-    tidy(box)
+    box.clock.pass_ms(SMALL.content_after_delivery_ms + 1)
+    box.maintain()
     box.reopen()
     assert b"xylophonist" not in bytes_on_disk(box)
     assert found(box, "waits") == ["this one waits"]
