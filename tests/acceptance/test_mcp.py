@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
 import pytest
@@ -14,11 +15,11 @@ from mcp.client.stdio import stdio_client
 
 from support.daemon import DaemonProcess
 from support.honcho import Remote
-from support.network import Network
+from support.network import Network, running_network
 
 T = TypeVar("T")
-LIVE = bool(os.environ.get("HONCHOD_LIVE_URL"))
 FACT = "Ann drinks nothing but green tea."
+OWN = "I talk too much."
 
 
 def converse(daemon: DaemonProcess, scenario: Callable[[ClientSession], Awaitable[T]], *options: str) -> T:
@@ -43,10 +44,34 @@ def text_of(result: Any) -> str:
     return str(content.text)
 
 
-@pytest.fixture
-def daemon(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> DaemonProcess:
-    own = {"claude_code": {"aiPeer": "claude"}, "quiet": {"recallMode": "context"}}
-    return make_daemon({**hosts, "hosts": own}).start()
+@pytest.fixture(scope="module")
+def network(server_url: str) -> Iterator[Network]:
+    """The way from the daemon to the server."""
+    with running_network(server_url) as network:
+        yield network
+
+
+@pytest.fixture(scope="module")
+def workspace() -> str:
+    """A workspace that nobody used before."""
+    return f"honchod-test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="module")
+def daemon(network: Network, workspace: str) -> Iterator[DaemonProcess]:
+    """One daemon for all: starting one takes its time. Its MCP URL is that of an API."""
+    config: dict[str, Any] = {
+        "baseUrl": network.url,
+        "mcpUrl": network.url,
+        "workspace": workspace,
+        "peerName": "ann",
+        "aiPeer": "bot",
+        "hosts": {"claude_code": {"aiPeer": "claude"}, "quiet": {"recallMode": "context"}},
+    }
+    key = os.environ.get("HONCHOD_LIVE_KEY")
+    daemon = DaemonProcess({**config, "apiKey": key} if key else config)
+    yield daemon.start()
+    daemon.close()
 
 
 def test_tools_prompt_and_resources_are_offered_and_answer(daemon: DaemonProcess) -> None:
@@ -72,7 +97,7 @@ def test_a_client_writes_to_its_own_session_as_its_own_peer(
     daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:
     async def scenario(session: ClientSession) -> tuple[str, str]:
-        mine = await session.call_tool("honcho_conclude", {"conclusion": FACT, "peer": "ai"})
+        mine = await session.call_tool("honcho_conclude", {"conclusion": OWN, "peer": "ai"})
         other = await session.call_tool("honcho_conclude", {"conclusion": FACT, "session": "somebody's"})
         assert other.is_error
         return text_of(mine), text_of(other)
@@ -81,7 +106,7 @@ def test_a_client_writes_to_its_own_session_as_its_own_peer(
     assert "session" in refused
     daemon.wait_for_delivery()
     listed = remote.ask("POST", f"/v3/workspaces/{workspace}/conclusions/list", {})["items"]
-    (one,) = [item for item in listed if item["content"] == FACT]
+    (one,) = [item for item in listed if item["content"] == OWN]
     assert one["observed_id"] == "claude"
     assert one["session_id"].startswith("claude_code-honchod-")
     assert remote.sessions(workspace) == {one["session_id"]}
@@ -103,6 +128,7 @@ def test_a_failure_is_an_error_that_says_whether_to_try_again(
         return await session.call_tool("honcho_profile", {})
 
     answer = converse(daemon, scenario)
+    network.heal()
     assert answer.is_error
     assert "try again later" in text_of(answer)
 
@@ -121,10 +147,7 @@ def test_a_daemon_that_is_away_is_an_error_not_an_end(daemon: DaemonProcess) -> 
     assert not back.is_error
 
 
-def test_check_names_what_sits_at_the_mcp_url(
-    make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any], network: Network
-) -> None:
-    daemon = make_daemon({**hosts, "mcpUrl": network.url}).start()
+def test_check_names_what_sits_at_the_mcp_url(daemon: DaemonProcess) -> None:
     with daemon.client() as client:
         checks = {check["name"]: check for check in client.checks()["checks"]}
     assert checks["api"]["ok"]
