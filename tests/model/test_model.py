@@ -109,6 +109,12 @@ class DaemonModel(RuleBasedStateMachine):
         self.world.crash()
         self.world.start()
 
+    @rule(lane=st.sampled_from(LANES), seconds=st.sampled_from([0.02, 0.07, 0.12, 0.17, 0.22]))
+    def death_in_the_middle_of_a_delivery(self, lane: tuple[str, str], seconds: float) -> None:
+        """Between any two of: leased, asked, sent, stored remotely, answered, settled."""
+        self.write(lane, ["good", "good"])
+        self.death(seconds)
+
     @rule(patience_s=st.sampled_from([0.0, 1.0, 20.0]))
     def restart(self, patience_s: float) -> None:
         if not self.world.outbox.full:
@@ -183,7 +189,7 @@ class DaemonModel(RuleBasedStateMachine):
 
 LONG = os.environ.get("HONCHOD_MODEL") == "long"
 DaemonModel.TestCase.settings = settings(
-    max_examples=2_000 if LONG else 40,
+    max_examples=2_000 if LONG else 30,
     stateful_step_count=80 if LONG else 30,
     deadline=None,
     derandomize=not LONG,
