@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -99,12 +99,21 @@ def test_what_waits_in_a_backup_is_delivered_when_nobody_else_did(
     assert remote.contents(workspace, "s") == ["0", "1", "2", "3", "4"]
 
 
-def test_restore_refuses_while_the_daemon_runs(daemon: DaemonProcess, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def running(server_url: str) -> Iterator[DaemonProcess]:
+    """A daemon that delivers nothing, for the tests that only ask it."""
+    daemon = DaemonProcess({"baseUrl": server_url, "workspace": "w", "peerName": "ann", "aiPeer": "bot"})
     with daemon.start().client() as client:
-        client.backup(str(tmp_path / "copy"))
         client.pause()
+    yield daemon
+    daemon.close()
+
+
+def test_restore_refuses_while_the_daemon_runs(running: DaemonProcess, tmp_path: Path) -> None:
+    with running.client() as client:
+        client.backup(str(tmp_path / "copy"))
         client.write([{"content": "kept"}], session="s")
-        refused = honchod("restore", tmp_path / "copy", daemon=daemon)
+        refused = honchod("restore", tmp_path / "copy", daemon=running)
         assert refused.returncode == 1
         assert "is held by another honchod" in refused.stderr
         assert client.status()["queue"]["pending"] == 1
@@ -119,9 +128,9 @@ def test_a_wrong_configuration_is_named_and_nothing_is_restored(
     assert "outbox.nonsense" in refused.stderr
 
 
-def test_a_path_that_cannot_be_is_refused_with_a_reason(daemon: DaemonProcess) -> None:
-    own = str(daemon.state_dir / "outbox.sqlite3.restored-1")
-    with daemon.start().client() as client:
+def test_a_path_that_cannot_be_is_refused_with_a_reason(running: DaemonProcess) -> None:
+    own = str(running.state_dir / "outbox.sqlite3.restored-1")
+    with running.client() as client:
         for path, code in (
             ("relative", "bad_request"),
             ("/nonexistent/x", "unprocessable"),
@@ -133,11 +142,11 @@ def test_a_path_that_cannot_be_is_refused_with_a_reason(daemon: DaemonProcess) -
             assert path in refused.value.detail or code == "bad_request"
 
 
-def test_the_copy_shows_no_more_than_the_queue_did(daemon: DaemonProcess, tmp_path: Path) -> None:
+def test_the_copy_shows_no_more_than_the_queue_did(running: DaemonProcess, tmp_path: Path) -> None:
     """It is for its owner alone, and the status tells nobody where it is."""
     file = tmp_path / "copy"
-    with daemon.start().client() as client:
+    with running.client() as client:
         client.backup(str(file))
         assert str(file) not in json.dumps(client.status())
-    assert str(file) not in daemon.log()
+    assert str(file) not in running.log()
     assert file.stat().st_mode & 0o777 == 0o600
