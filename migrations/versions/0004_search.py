@@ -1,7 +1,8 @@
 """What waits can be searched, and conclusions are found by what they say and by both of their ids.
 
-The index holds only what Honcho does not have yet, and no copy of it: the text stands in ``event``. Triggers
-keep it, so that whatever puts a row into the queue or takes it out keeps the index too.
+The index holds only what Honcho does not have yet, and no copy of it: the text stands in ``event``. Nobody
+who writes waits for it: rows are brought in later, in steps, and ``searchable.upto`` is the last one that was
+looked at. Up to there triggers keep it: whatever puts a row into the queue or takes it out keeps the index.
 """
 
 from alembic import op
@@ -21,21 +22,13 @@ STATEMENTS = (
         tokenize = 'unicode61 remove_diacritics 2'
     )
     """,
-    """
-    INSERT INTO waiting (rowid, content) SELECT id, content FROM event
-    WHERE state = 'queued' AND kind IN ('message', 'conclusion') AND content IS NOT NULL
-    """,
-    """
-    CREATE TRIGGER waiting_queued AFTER INSERT ON event
-    WHEN new.state = 'queued' AND new.kind IN ('message', 'conclusion') AND new.content IS NOT NULL
-    BEGIN
-        INSERT INTO waiting (rowid, content) VALUES (new.id, new.content);
-    END
-    """,
+    "CREATE TABLE searchable (id INTEGER NOT NULL PRIMARY KEY, upto INTEGER NOT NULL, CHECK (id = 1)) STRICT",
+    "INSERT INTO searchable (id, upto) VALUES (1, 0)",
     """
     CREATE TRIGGER waiting_ended AFTER UPDATE OF state ON event
     WHEN old.state = 'queued' AND new.state <> 'queued'
         AND old.kind IN ('message', 'conclusion') AND old.content IS NOT NULL
+        AND old.id <= (SELECT upto FROM searchable)
     BEGIN
         INSERT INTO waiting (waiting, rowid, content) VALUES ('delete', old.id, old.content);
     END
@@ -44,6 +37,7 @@ STATEMENTS = (
     CREATE TRIGGER waiting_revived AFTER UPDATE OF state ON event
     WHEN old.state <> 'queued' AND new.state = 'queued'
         AND new.kind IN ('message', 'conclusion') AND new.content IS NOT NULL
+        AND new.id <= (SELECT upto FROM searchable)
     BEGIN
         INSERT INTO waiting (rowid, content) VALUES (new.id, new.content);
     END
@@ -51,6 +45,7 @@ STATEMENTS = (
     """
     CREATE TRIGGER waiting_deleted AFTER DELETE ON event
     WHEN old.state = 'queued' AND old.kind IN ('message', 'conclusion') AND old.content IS NOT NULL
+        AND old.id <= (SELECT upto FROM searchable)
     BEGIN
         INSERT INTO waiting (waiting, rowid, content) VALUES ('delete', old.id, old.content);
     END

@@ -190,6 +190,16 @@ kept = Table(
 )
 """Small facts about this database that outlive the process, by name."""
 
+searchable = Table(
+    "searchable",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("upto", Integer, nullable=False),
+    CheckConstraint("id = 1"),
+    sqlite_strict=True,
+)
+"""One row: up to which event the search index has what waits."""
+
 cache_entry = Table(
     "cache_entry",
     metadata,

@@ -1,7 +1,8 @@
 """Searching what Honcho does not have yet: SQLite's full-text index over the rows that wait.
 
-Triggers of the schema keep the index (migration 0004). It holds no text of its own, but terms: when a row
-leaves the queue they are marked as gone, and `tidy` takes them out for good.
+Whoever writes does not wait for the index: most rows are delivered before anybody searches. `advance` brings
+in what came since, and from then on triggers of the schema keep it (migration 0004). It holds no text of its
+own, but terms: when a row leaves the queue they are marked as gone, and `tidy` takes them out for good.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import bindparam, func, select, text, update
 from sqlalchemy.engine import Connection
 
+from honchod.outbox.schema import event, searchable
 from honchod.outbox.values import Kind
 from honchod.outbox.writer import Tx
 
@@ -24,6 +26,8 @@ SHORT_CHARS: Final = 3
 """Shorter words of Latin script say little, and are left out where there are longer ones."""
 LOOKED_AT: Final = 500
 """So many of the newest rows with a word of the query are ranked."""
+STEP_ROWS: Final = 500
+"""So many rows come into the index in one step: the writer must not be away for long."""
 TIDY_PAGES: Final = 64
 """How much of the index one step works on: the writer must not be away for long."""
 
@@ -41,6 +45,19 @@ _FOUND: Final = text(
     ORDER BY waiting.rowid DESC LIMIT :rows
     """
 ).bindparams(bindparam("hosts", expanding=True))
+_UPTO: Final = select(searchable.c.upto)
+STEP_END: Final = select(func.max(text("id"))).select_from(
+    select(event.c.id).where(event.c.id > bindparam("after")).order_by(event.c.id).limit(STEP_ROWS).subquery()
+)
+"""The last event of a step that begins behind ``after``."""
+STEP: Final = text(
+    """
+    INSERT INTO waiting (rowid, content) SELECT id, content FROM event
+    WHERE id > :after AND id <= :last
+      AND event.state = 'queued' AND kind IN ('message', 'conclusion') AND content IS NOT NULL
+    """
+)
+_ADVANCED: Final = update(searchable).values(upto=bindparam("last"))
 _MERGE: Final = "INSERT INTO waiting (waiting, rank) VALUES ('merge', ?)"
 _OPTIMIZE: Final = "INSERT INTO waiting (waiting) VALUES ('optimize')"
 
@@ -141,6 +158,17 @@ def _plain(text: str) -> str:
 
 def _term(word: str) -> str:
     return f'"{word}"*' if len(word) > SHORT_CHARS or not word.isascii() else f'"{word}"'
+
+
+def advance(tx: Tx) -> bool:
+    """Take a step in bringing rows that came since into the index. False when there were none."""
+    after = tx.connection.execute(_UPTO).scalar_one()
+    last = tx.connection.execute(STEP_END, {"after": after}).scalar()
+    if last is None:
+        return False
+    tx.connection.execute(STEP, {"after": after, "last": last})
+    tx.connection.execute(_ADVANCED, {"last": last})
+    return True
 
 
 def tidy(tx: Tx) -> bool:

@@ -206,6 +206,9 @@ class Outbox:
 
     async def search(self, sought: Sought) -> list[WaitingRow]:
         """The rows that wait and share words with a query, the best first."""
+        # Where there is no room for more, what is in the index is searched.
+        with contextlib.suppress(OutboxFull):
+            await self._index()
         return await self._read(lambda reader: search.found(reader, sought))
 
     async def pending(self, key: LaneKey) -> int:
@@ -341,6 +344,11 @@ class Outbox:
         if dropped or self.bounds.content_after_delivery_ms == 0:
             while await self._write(search.tidy, vital=True):
                 pass
+        await self._index()
+
+    async def _index(self) -> None:
+        while await self._write(search.advance):
+            pass
 
     def writer_stats(self) -> WriterStats:
         """Commits, their times, and whether the writer is at work."""

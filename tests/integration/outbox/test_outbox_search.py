@@ -10,6 +10,7 @@ from open_outbox import SMALL, Box, request, said
 from honchod.outbox.letters import Choice
 from honchod.outbox.search import Sought, match_of
 from honchod.outbox.values import Delivered, Died, Kind, Settlement
+from honchod.outbox.writer import Tx
 
 
 def found(box: Box, query: str, **more: object) -> list[str]:
@@ -63,8 +64,33 @@ def test_short_words_count_only_where_there_is_nothing_else() -> None:
     assert match_of("?!") is None
 
 
+def test_a_write_does_not_wait_for_the_index_and_is_found_all_the_same(box: Box) -> None:
+    box.write("s", "tea here")
+    assert box.value("SELECT upto FROM searchable") == 0
+    assert found(box, "tea") == ["tea here"]
+    assert box.value("SELECT upto FROM searchable") == 1
+
+
+def test_more_rows_than_one_step_brings_in_are_found(box: Box) -> None:
+    box.write("s", "tea here", *(f"coffee {number}" for number in range(search.STEP_ROWS)), "tea there")
+    assert found(box, "tea") == ["tea there", "tea here"]
+
+
+def test_what_is_delivered_before_anybody_searches_never_enters_the_index(box: Box) -> None:
+    box.write("s", "tea here")
+    box.deliver(box.lease("h"))
+    assert found(box, "tea") == []
+
+    def terms(tx: Tx) -> list[str]:
+        tx.connection.exec_driver_sql("CREATE VIRTUAL TABLE temp.term USING fts5vocab(main, waiting, row)")
+        return list(tx.connection.exec_driver_sql("SELECT term FROM temp.term").scalars())
+
+    assert box.run_in_writer(terms) == []
+
+
 def test_delivered_dead_and_revived_rows_leave_and_enter_the_index(box: Box) -> None:
     box.write("s", "tea here", "coffee there")
+    assert found(box, "tea coffee") == ["coffee there", "tea here"]
     lease = box.lease("h")
     first, second = lease.events
     settled = Settlement(0, delivered=(Delivered(first.id, "r"),), died=(Died(second.id, "rejected_422"),))
@@ -77,6 +103,7 @@ def test_delivered_dead_and_revived_rows_leave_and_enter_the_index(box: Box) -> 
 def test_words_of_what_was_delivered_and_dropped_are_in_no_byte_of_the_file(box: Box) -> None:
     box(box.outbox.append(request("s", said("the word is xylophonist", "m"))))
     box.write("t", "this one waits")
+    assert found(box, "xylophonist") == ["the word is xylophonist"]
     lease = box.lease("h")
     box(box.outbox.settle(lease, Settlement(0, delivered=(Delivered(lease.events[0].id, "r"),))))
     box.clock.pass_ms(SMALL.content_after_delivery_ms + 1)
