@@ -70,6 +70,7 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
     "dying": (endings._DIE, {"event_id": 1, "now": 1, "code": "c"}, ROWID),
     "charging": (endings._CHARGE, {"event_id": 1}, ROWID),
     "forgetting old attempts": (endings._OLD_ATTEMPTS, {"of": 1}, "attempt_event (event_id=?)"),
+    "a step of the search index": (search.STEP_END, {"after": 1}, ROWID),
     "known ids": (
         intake._KNOWN,
         {"lane_id": 1, "ids": '["a", "b"]'},

@@ -8,7 +8,7 @@ import pytest
 from open_outbox import SMALL, Box, request, said
 
 from honchod.outbox.letters import Choice
-from honchod.outbox.search import Sought, match_of
+from honchod.outbox.search import STEP_ROWS, Sought, match_of
 from honchod.outbox.values import Delivered, Died, Kind, Settlement
 from honchod.outbox.writer import Tx
 
@@ -72,7 +72,7 @@ def test_a_write_does_not_wait_for_the_index_and_is_found_all_the_same(box: Box)
 
 
 def test_more_rows_than_one_step_brings_in_are_found(box: Box) -> None:
-    box.write("s", "tea here", *(f"coffee {number}" for number in range(search.STEP_ROWS)), "tea there")
+    box.write("s", "tea here", *(f"coffee {number}" for number in range(STEP_ROWS)), "tea there")
     assert found(box, "tea") == ["tea there", "tea here"]
 
 
