@@ -19,6 +19,7 @@ from honchod.outbox import (
     letters,
     recovery,
     retention,
+    search,
     tally,
     views,
 )
