@@ -72,7 +72,7 @@ class Pipeline:
         if self._redactor is None:
             return text, metadata
         try:
-            return self._redactor.text(text), self._redactor.value(metadata)
+            return self._redactor.text(text), self._redactor.value(metadata) if metadata else metadata
         except Exception:
             # Not chained: the cause may carry the content.
             raise RedactionFailed("a redactor failed; nothing was stored") from None

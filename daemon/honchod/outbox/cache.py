@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
@@ -17,8 +18,7 @@ from honchod.outbox.schema import cache_entry
 from honchod.outbox.writer import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class CacheKey:
+class CacheKey(msgspec.Struct, frozen=True, cache_hash=True):
     """What an answer is the answer to.
 
     ``session`` is "" for what does not depend on one, ``target`` "" where nobody is known, ``scope`` "" for
@@ -46,7 +46,7 @@ class CacheRow:
     old: bool
 
 
-_KEY: Final = tuple(field.name for field in fields(CacheKey))
+_KEY: Final = CacheKey.__struct_fields__
 _VALUES: Final = ("parts", "fetched_at", "used_at", "old")
 _insert = insert(cache_entry).values({name: bindparam(name) for name in (*_KEY, *_VALUES)})
 _SAVE: Final = _insert.on_conflict_do_update(
@@ -64,7 +64,7 @@ def save(tx: Tx, rows: Sequence[CacheRow], removed: Sequence[CacheKey]) -> None:
         tx.connection.execute(
             REMOVE,
             [
-                {f"of_{name}": value for name, value in zip(_KEY, astuple(key), strict=True)}
+                {f"of_{name}": value for name, value in zip(_KEY, msgspec.structs.astuple(key), strict=True)}
                 for key in removed
             ],
         )
@@ -73,7 +73,7 @@ def save(tx: Tx, rows: Sequence[CacheRow], removed: Sequence[CacheKey]) -> None:
             _SAVE,
             [
                 {
-                    **dict(zip(_KEY, astuple(row.key), strict=True)),
+                    **dict(zip(_KEY, msgspec.structs.astuple(row.key), strict=True)),
                     "parts": row.parts,
                     "fetched_at": row.fetched_at_ms,
                     "used_at": row.used_at_ms,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import pytest
 from sqlalchemy import event as listening
 
@@ -45,7 +46,7 @@ def run(tmp_path: Path) -> Callable[[Callable[[RecallStore], Awaitable[T]]], T]:
 
 
 def test_answers_are_kept_replaced_and_forgotten(run: Any) -> None:
-    other = replace(ROW, key=replace(KEY, workspace="w2"), used_at_ms=3_000, old=True)
+    other = replace(ROW, key=msgspec.structs.replace(KEY, workspace="w2"), used_at_ms=3_000, old=True)
     newer = replace(ROW, parts='{"summary":"newer"}', fetched_at_ms=9_000)
     run(lambda store: store.save_answers([ROW, other], []))
     assert run(lambda store: store.answers(10)) == [other, ROW]
@@ -54,7 +55,9 @@ def test_answers_are_kept_replaced_and_forgotten(run: Any) -> None:
 
 
 def test_those_that_were_used_last_are_read_first(run: Any) -> None:
-    rows = [replace(ROW, key=replace(KEY, session=str(at)), used_at_ms=at) for at in (5, 9, 1)]
+    rows = [
+        replace(ROW, key=msgspec.structs.replace(KEY, session=str(at)), used_at_ms=at) for at in (5, 9, 1)
+    ]
     run(lambda store: store.save_answers(rows, []))
     assert [row.used_at_ms for row in run(lambda store: store.answers(2))] == [9, 5]
 
