@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from honchod.gateway.memory import Memory
 from honchod.outbox.cache import CacheKey
 from honchod.recall.fence import LINE_CHARS, clean
 from honchod.recall.look import packed_tokens, sight_in
 from honchod.recall.parts import Parts
+
+if TYPE_CHECKING:
+    from honchod.gateway.memory import Memory
 
 IN_LOOP_CHARS: Final = 8_192
 """More text than this is cleaned in a thread: the loop has others to serve."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -12,7 +12,6 @@ from honchod.clock import Clock
 from honchod.delivery.outcome import Step, judge
 from honchod.delivery.routes import Route
 from honchod.errors import CallFailed
-from honchod.gateway.memory import Memory
 from honchod.gateway.pool import GatewayPool
 from honchod.gateway.values import Sight
 from honchod.identity.choices import ReasoningLevel
@@ -20,6 +19,9 @@ from honchod.recall import questions
 from honchod.recall.fence import clean
 from honchod.recall.gate import Gates
 from honchod.recall.reasoning import is_strong, says_nothing
+
+if TYPE_CHECKING:
+    from honchod.gateway.memory import Memory
 
 log = structlog.get_logger("honchod.recall")
 
