@@ -39,10 +39,11 @@ imports: $(READY)  ## who may import whom (import-linter)
 
 .PHONY: unit
 unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branch
-	$(BIN)/pytest tests/unit --cov --cov-report=term-missing:skip-covered
+	$(BIN)/pytest tests/unit -m "not slow" --cov --cov-report=term-missing:skip-covered
 
 .PHONY: rest
 rest: $(READY)  ## the tests with a database, a server, the program as a process
+	$(BIN)/pytest tests/unit -m slow -n $(JOBS)
 	$(BIN)/pytest tests -n $(JOBS) --dist loadfile --ignore=tests/unit --ignore=tests/bench
 
 .PHONY: soak

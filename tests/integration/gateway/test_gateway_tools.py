@@ -8,8 +8,8 @@ import pytest
 from talking import AL, BOT, asked, failure, said, talk
 
 from honchod.errors import CallFailed, CallReason
-from honchod.gateway.values import Sight, Where
 from honchod.gateway.gateway import Gateway
+from honchod.gateway.values import Sight, Where
 from honchod.identity.choices import ReasoningLevel
 from honchod.sandbox import SandboxHandle
 
