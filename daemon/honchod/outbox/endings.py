@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import Row, bindparam, delete, insert, select, text, update
+import msgspec
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
+from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import attempt, event
 from honchod.outbox.states import State, check
 from honchod.outbox.values import AttemptMade, Delivered, Died
@@ -17,14 +19,18 @@ ATTEMPTS_KEPT: Final = 10
 
 Place = tuple[str, str]
 
+_asked = func.json_each(bindparam("ids")).table_valued("value")
 _QUEUED: Final = select(event.c.id, event.c.uid, event.c.size).where(
-    text("event.state = 'queued'"), event.c.id.in_(bindparam("ids", expanding=True))
+    text("event.state = 'queued'"), event.c.id.in_(select(_asked.c.value))
 )
+"""Which of some events (a JSON array of ids) still wait."""
+_FIND_QUEUED: Final = Compiled(_QUEUED)
 _DELIVER: Final = (
     update(event)
     .where(event.c.id == bindparam("event_id"))
     .values(state=State.DELIVERED.value, ended_at=bindparam("now"), remote_id=bindparam("remote"))
 )
+_DELIVERED: Final = Compiled(_DELIVER)
 _DROP: Final = update(event).where(event.c.id == bindparam("event_id")).values(content=None, metadata=None)
 _DIE: Final = (
     update(event)
@@ -55,8 +61,8 @@ def deliver(tx: Tx, place: Place, what: Sequence[Delivered], *, keep_content: bo
     remote = {item.event_id: item.remote_id for item in what}
     rows = _queued(tx, list(remote))
     if rows:
-        tx.connection.execute(
-            _DELIVER, [{"event_id": row.id, "now": tx.now_ms, "remote": remote[row.id]} for row in rows]
+        _DELIVERED.run_each(
+            tx.driver, [{"event_id": row.id, "now": tx.now_ms, "remote": remote[row.id]} for row in rows]
         )
         if not keep_content:
             tx.connection.execute(_DROP, [{"event_id": row.id} for row in rows])
@@ -99,11 +105,22 @@ def record_attempts(tx: Tx, made: Sequence[AttemptMade], charged: Sequence[int])
         tx.connection.execute(_OLD_ATTEMPTS, [{"of": event_id} for event_id in one.event_ids])
 
 
-def _queued(tx: Tx, ids: list[int]) -> Sequence[Row[Any, Any, Any]]:
-    return tx.connection.execute(_QUEUED, {"ids": ids}).all() if ids else []
+class _Waiting(NamedTuple):
+    """A row of `_QUEUED`."""
+
+    id: int
+    uid: int
+    size: int
 
 
-def _left_queue(tx: Tx, place: Place, rows: Sequence[Row[Any, Any, Any]], target: State) -> None:
+def _queued(tx: Tx, ids: list[int]) -> list[_Waiting]:
+    if not ids:
+        return []
+    found = _FIND_QUEUED.run(tx.driver, {"ids": msgspec.json.encode(ids).decode()})
+    return [_Waiting(*row) for row in found]
+
+
+def _left_queue(tx: Tx, place: Place, rows: Sequence[_Waiting], target: State) -> None:
     if not rows:
         return
     tx.ledger.move(place, State.QUEUED, target, rows=len(rows))

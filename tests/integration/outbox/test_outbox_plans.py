@@ -66,7 +66,7 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         {"lane_id": 1, "mine": "x", **dict.fromkeys(leases._SETTLED_FIELDS, 0)},
         ROWID,
     ),
-    "the events of a settlement": (endings._QUEUED, {"ids": [1, 2, 3]}, ROWID),
+    "the events of a settlement": (endings._QUEUED, {"ids": "[1, 2, 3]"}, ROWID),
     "delivering": (endings._DELIVER, {"event_id": 1, "now": 1, "remote": "r"}, ROWID),
     "dying": (endings._DIE, {"event_id": 1, "now": 1, "code": "c"}, ROWID),
     "charging": (endings._CHARGE, {"event_id": 1}, ROWID),
