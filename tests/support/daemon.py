@@ -89,7 +89,9 @@ class DaemonProcess:
                 start_new_session=True,
             )
         if ready:
-            wait_until(self._serves, f"the daemon to serve; its log: {self.log()}", timeout_s=timeout_s)
+            wait_until(
+                self._serves, lambda: f"the daemon to serve; its log: {self.log()}", timeout_s=timeout_s
+            )
         return self
 
     def _serves(self) -> bool:
@@ -128,7 +130,7 @@ class DaemonProcess:
         """Wait until nothing is pending."""
         return wait_until(
             lambda: status if not (status := self.status())["queue"]["pending"] else None,
-            f"an empty queue; its log ends: {self.log()[-3000:]}",
+            lambda: f"an empty queue; its log ends: {self.log()[-3000:]}",
             timeout_s=timeout_s,
         )
 

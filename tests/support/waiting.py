@@ -9,8 +9,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_until(condition: Callable[[], T], what: str, *, timeout_s: float = 30.0) -> T:
-    """Ask again and again until the answer is true; fail with ``what`` when it never is."""
+def wait_until(condition: Callable[[], T], what: str | Callable[[], str], *, timeout_s: float = 30.0) -> T:
+    """Ask again and again until the answer is true; fail with ``what``, as it is then, when it never is."""
     deadline = time.monotonic() + timeout_s
     last: BaseException | None = None
     while time.monotonic() < deadline:
@@ -21,4 +21,5 @@ def wait_until(condition: Callable[[], T], what: str, *, timeout_s: float = 30.0
         except Exception as error:
             last = error
         time.sleep(0.02)
-    raise AssertionError(f"waited {timeout_s} s for: {what}") from last
+    text = what if isinstance(what, str) else what()
+    raise AssertionError(f"waited {timeout_s} s for: {text}") from last
