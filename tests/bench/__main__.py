@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -26,6 +27,8 @@ IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 def main(arguments: list[str]) -> int:
     """Run. Exit code 0: everything was measured, whatever came of it; 1: something failed."""
     given = _options(arguments)
+    # An installed program has its bytecode.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     chosen = plan.QUICK if given.quick else plan.FULL
     given.out.mkdir(parents=True, exist_ok=True)
     said = Console(stderr=True)
