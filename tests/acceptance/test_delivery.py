@@ -150,7 +150,7 @@ def test_a_healthy_session_goes_on_while_another_is_stuck(
         for number in range(20):
             client.write([message(number)], session="well")
     wait_until(lambda: remote.contents(workspace, "well") == texts(20), "the healthy session")
-    assert daemon.status()["queue"]["pending"] == 1
+    wait_until(lambda: daemon.status()["queue"]["pending"] == 1, "the rest to be settled")
     network.heal()
     daemon.wait_for_delivery()
     assert remote.contents(workspace, "stuck") == texts(1)
