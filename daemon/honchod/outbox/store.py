@@ -374,6 +374,7 @@ class Outbox:
             if not self._ballast.hold():
                 raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
             if self._writer.wal_bytes() > self._longest_wal_bytes:
+                self._writer.fold_soon()
                 raise OutboxFull(
                     "a long read of the database holds its log up: nothing was stored",
                     retry_after_s=FULL_RETRY_S,

@@ -289,6 +289,10 @@ class Writer:
             else:
                 job.future.set_result(job.result)
 
+    def fold_soon(self) -> None:
+        """Fold the WAL into the database after the present group, whatever its size. From an operation."""
+        self._wal_bound = 0
+
     def wal_bytes(self) -> int:
         """The size of the WAL file (by stat: opening it would drop SQLite's locks)."""
         try:
