@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from honchod.delivery.retry import Policy, backoff_s, ceiling_s, refused_s, throttle_s
+from honchod.outbox.recovery import SuspectWaits
 
 POLICY = Policy(backoff_base_s=1.0, backoff_cap_s=300.0, retry_after_cap_s=3600.0)
 FAILURES = st.integers(-3, 10_000)
@@ -66,3 +67,17 @@ def test_the_longest_wait_bounds_every_wait(asked_s: float | None, failures: int
         3600.0,
     )
     assert policy.longest_wait_ms >= (max(waits) + policy.settle_delay_s) * 1000
+
+
+def test_times_for_the_database_are_whole_milliseconds() -> None:
+    assert Policy(settle_delay_s=0.25).settle_delay_ms == 250
+    assert POLICY.settle_delay_ms == 15_000
+
+
+def test_a_suspect_waits_a_minute_at_first_and_an_hour_at_last() -> None:
+    assert POLICY.suspect_waits == SuspectWaits(base_ms=60_000, cap_ms=3_600_000)
+
+
+def test_where_backoffs_are_short_so_are_the_waits_of_a_suspect() -> None:
+    assert Policy(backoff_cap_s=1.0).suspect_waits == SuspectWaits(base_ms=200, cap_ms=12_000)
+    assert Policy(backoff_cap_s=0.001).suspect_waits.base_ms == 1
