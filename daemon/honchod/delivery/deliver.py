@@ -92,7 +92,6 @@ class _Progress:
     order_gap: bool = False
     reconciled: int = 0
     sent: tuple[LeasedEvent, ...] = ()
-    sent_at_ms: int = 0
     sent_at_s: float = 0.0
 
 
@@ -146,7 +145,7 @@ class Delivery:
         progress = self._progress
         if not progress.sent:
             return self._settled(due_in_ms=0, failures=self._lease.failures, outcome=False)
-        look_at = progress.sent_at_ms + self._policy.settle_delay_ms
+        look_at = self._landed_by_ms()
         return self._settled(
             due_in_ms=max(0, look_at - self._clock.now_ms()),
             failures=self._lease.failures,
@@ -213,7 +212,6 @@ class Delivery:
             await self._renew()
         progress = self._progress
         progress.sent = tuple(batch)
-        progress.sent_at_ms = self._clock.now_ms()
         progress.sent_at_s = self._clock.monotonic_s()
         remote = await self._hand_over(batch)
         progress.healthy = True
@@ -268,7 +266,7 @@ class Delivery:
         now = self._clock.now_ms()
         uncertain = None
         if verdict.landed:
-            look_at = now if verdict.over else self._progress.sent_at_ms + self._policy.settle_delay_ms
+            look_at = now if verdict.over else self._landed_by_ms()
             uncertain = self._doubt(look_at, charge=True)
             self._progress.attempts.append(self._attempt(self._progress.sent, verdict))
             backoff_ms = max(backoff_ms, look_at - now)
@@ -289,7 +287,7 @@ class Delivery:
         uncertain = None
         due_in_ms = 0
         if verdict.landed:
-            look_at = self._progress.sent_at_ms + self._policy.settle_delay_ms
+            look_at = self._landed_by_ms()
             uncertain = self._doubt(look_at, charge=False)
             due_in_ms = max(0, look_at - self._clock.now_ms())
         return self._settled(
@@ -332,6 +330,13 @@ class Delivery:
             reconciled=progress.reconciled,
             ms=int((self._clock.monotonic_s() - self._started_s) * 1000),
         )
+
+    def _landed_by_ms(self) -> int:
+        """The wall clock's time from which what was sent cannot land any more. How long ago that was is told
+        by the clock that does not jump.
+        """
+        waited_ms = int((self._clock.monotonic_s() - self._progress.sent_at_s) * 1000)
+        return self._clock.now_ms() + max(0, self._policy.settle_delay_ms - waited_ms)
 
     def _doubt(self, look_at_ms: int, *, charge: bool) -> Uncertain:
         sent = self._progress.sent

@@ -15,6 +15,7 @@ from honchod.outbox.values import LeaseTerms
 log = structlog.get_logger("honchod.delivery")
 
 HOUSEKEEPING_S: Final = 30.0
+HOUSEKEEPING_MIN_S: Final = 1.0
 
 
 async def keep_house(
@@ -25,7 +26,8 @@ async def keep_house(
     reclaim: Callable[[], Awaitable[None]],
     done: Callable[[], None],
 ) -> None:
-    """Do a round every `HOUSEKEEPING_S`, until it is cancelled; ``done`` is called after each.
+    """Do a round every `HOUSEKEEPING_S`, until it is cancelled; ``done`` is called after each. Where no
+    backoff is so long, rounds come more often: a clock that jumped holds nothing up for longer than one.
 
     ``reclaim`` takes back the leases that nobody holds. A round that fails is logged, and the next one comes
     all the same.
@@ -42,4 +44,4 @@ async def keep_house(
         except Exception as error:
             log.error("housekeeping.failed", error=type(error).__name__)
         done()
-        await asyncio.sleep(HOUSEKEEPING_S)
+        await asyncio.sleep(min(HOUSEKEEPING_S, max(HOUSEKEEPING_MIN_S, present.backoff_cap_s)))
