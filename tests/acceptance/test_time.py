@@ -43,7 +43,7 @@ class WallClock:
         daemon.environ |= {
             "LD_PRELOAD": str(found[0]),
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
 
@@ -69,14 +69,21 @@ def test_a_wall_clock_that_jumps_stalls_nothing(
     """With a lane in backoff, one in doubt, one in flight, and a destination that waits."""
     network.hit("POST messages session=backoff: status=404")
     network.hit("POST messages session=doubt: hang-after-commit times=1")
-    network.hit("POST messages session=flight: delay=2 times=1")
-    daemon.configure({"delivery": {"request_timeout_s": 5.0}})
+    network.hit("POST messages session=flight: delay=4 times=1")
+    daemon.configure({"delivery": {"request_timeout_s": 8.0}})
     with daemon.start().client() as client:
         for session in ("backoff", "doubt", "flight"):
             client.write([message(0)], session=session)
         wait_until(lambda: len([one for one in network.sent("doubt") if one.forwarded]) == 1, "a doubt")
         wait_until(lambda: daemon.events("batch.failed"), "a lane in backoff")
         clock.set(JUMPS[jump])
+        day = daemon.events("daemon.ready")[-1]["timestamp"][:10]
+
+        def jumped() -> bool:
+            client.write([{"content": "what time is it?"}], session="clock")
+            return bool(daemon.events("messages.taken")[-1]["timestamp"][:10] != day)
+
+        wait_until(jumped, "the clock to jump")
         for session in ("backoff", "doubt", "flight"):
             client.write([message(1)], session=session)
         network.heal()
