@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from logging import DEBUG
 from typing import Final
 
 import structlog
@@ -34,7 +35,8 @@ class Visit:
 
     def answered(self, route: Route, status: int) -> None:
         """It was answered as it asked."""
-        _log.debug("request.answered", status=status, **self._facts(route))
+        if _log.is_enabled_for(DEBUG):
+            _log.debug("request.answered", status=status, **self._facts(route))
         self._tell(route, status)
 
     def refused(self, route: Route | None, problem: Problem) -> None:

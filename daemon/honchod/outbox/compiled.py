@@ -7,14 +7,18 @@ What every acknowledged message goes through is spared that. Rows come as plain 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
 
-_DIALECT: Final = sqlite.dialect(paramstyle="named")
+# The driver looks every name of a named parameter up anew, each time that a statement is run.
+_DIALECT: Final = sqlite.dialect(paramstyle="qmark")
+
+Values = Mapping[str, Any]
 
 
 class Compiled:
@@ -27,13 +31,22 @@ class Compiled:
         self._constants = {
             name: bind.value for bind, name in compiled.bind_names.items() if not bind.required
         }
+        self._in_order = _in_order(compiled.positiontup or ())
 
-    def run(self, driver: sqlite3.Connection, values: Mapping[str, Any]) -> sqlite3.Cursor:
+    def run(self, driver: sqlite3.Connection, values: Values) -> sqlite3.Cursor:
         """Run it once."""
-        return driver.execute(self._sql, {**self._constants, **values} if self._constants else values)
+        return driver.execute(self._sql, self._bound(values))
 
-    def run_each(self, driver: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+    def run_each(self, driver: sqlite3.Connection, rows: Iterable[Values]) -> None:
         """Run it for each of these values; it must be one that returns no rows."""
-        if self._constants:
-            rows = [{**self._constants, **values} for values in rows]
-        driver.executemany(self._sql, rows)
+        driver.executemany(self._sql, map(self._bound, rows))
+
+    def _bound(self, values: Values) -> tuple[Any, ...]:
+        return self._in_order({**self._constants, **values} if self._constants else values)
+
+
+def _in_order(names: Sequence[str]) -> Callable[[Values], tuple[Any, ...]]:
+    """What takes the values of these names out of a mapping."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple(values[name] for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +27,11 @@ _KNOWN: Final = select(event.c.message_id, event.c.digest, event.c.parts).where(
 )
 """Which of some ids (a JSON array) a lane knows."""
 _FIND_KNOWN: Final = Compiled(_KNOWN)
+_KNOWN_ONE: Final = select(event.c.message_id, event.c.digest, event.c.parts).where(
+    event.c.lane_id == bindparam("lane_id"), event.c.message_id == bindparam("message_id")
+)
+"""The same for one id, as nearly every request asks."""
+_FIND_KNOWN_ONE: Final = Compiled(_KNOWN_ONE)
 _COLUMNS: Final = (
     "lane_id",
     "message_id",
@@ -86,11 +92,7 @@ def _due(tx: Tx, lane_id: int, request: Append, rows: list[dict[str, Any]]) -> N
 def _dedupe(tx: Tx, lane_id: int, events: tuple[NewEvent, ...]) -> tuple[list[Appended], list[NewEvent]]:
     """What is new, and the answer for each message in the order of the request."""
     asked = [new.message_id for new in events if not new.fresh_id]
-    known: dict[str, tuple[bytes, int]] = {}
-    if asked:
-        ids = msgspec.json.encode(asked).decode()
-        for message_id, digest, parts in _FIND_KNOWN.run(tx.driver, {"lane_id": lane_id, "ids": ids}):
-            known[message_id] = (digest, parts)
+    known = {message_id: (digest, parts) for message_id, digest, parts in _known(tx, lane_id, asked)}
     results, fresh = [], []
     for new in events:
         digest, parts = known.get(new.message_id, (None, len(new.pieces)))
@@ -101,6 +103,16 @@ def _dedupe(tx: Tx, lane_id: int, events: tuple[NewEvent, ...]) -> tuple[list[Ap
             known[new.message_id] = (new.digest, len(new.pieces))
         results.append(Appended(new.message_id, parts, duplicate=digest is not None))
     return results, fresh
+
+
+def _known(tx: Tx, lane_id: int, asked: list[str]) -> Iterable[tuple[str, bytes, int]]:
+    match asked:
+        case []:
+            return ()
+        case [one]:
+            return _FIND_KNOWN_ONE.run(tx.driver, {"lane_id": lane_id, "message_id": one})
+    ids = msgspec.json.encode(asked).decode()
+    return _FIND_KNOWN.run(tx.driver, {"lane_id": lane_id, "ids": ids})
 
 
 def _rows(tx: Tx, lane_id: int, new: NewEvent, uid: int) -> list[dict[str, Any]]:

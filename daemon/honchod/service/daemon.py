@@ -9,6 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import version
+from logging import DEBUG
 from pathlib import Path
 from random import Random
 
@@ -217,13 +218,14 @@ class Daemon(Operating):
         """Take messages in, all or nothing; returns after the fsync."""
         started_s = self._clock.monotonic_s()
         written = await self._intake.write(request, uid=uid, operator=operator)
-        log.info(
-            "messages.taken",
-            host=request.host,
-            uid=uid,
-            **Counter[str](result.status for result in written.results),
-            ms=round((self._clock.monotonic_s() - started_s) * 1000, 1),
-        )
+        if log.is_enabled_for(DEBUG):
+            log.debug(
+                "messages.taken",
+                host=request.host,
+                uid=uid,
+                **Counter[str](result.status for result in written.results),
+                ms=round((self._clock.monotonic_s() - started_s) * 1000, 1),
+            )
         return written
 
     def health(self, within_s: float | None = None) -> Health:

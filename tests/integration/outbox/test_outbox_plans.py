@@ -77,6 +77,11 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         {"lane_id": 1, "ids": '["a", "b"]'},
         "sqlite_autoindex_event_1 (lane_id=? AND message_id=?)",
     ),
+    "one known id": (
+        intake._KNOWN_ONE,
+        {"lane_id": 1, "message_id": "a"},
+        "sqlite_autoindex_event_1 (lane_id=? AND message_id=?)",
+    ),
     "the lane of a session": (
         lanes._LANE,
         {"host": "h", "workspace": "w", "session": "s"},
