@@ -1,0 +1,99 @@
+"""Servers that are away or overrun, for long: nothing dies of it, and nothing stampedes when it is over.
+
+What lasts for days is in tests/model, in virtual time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from support.daemon import DaemonProcess
+from support.honcho import Remote
+from support.network import Exchange, Network
+from support.waiting import wait_until
+
+SESSIONS = 24
+EACH = 5
+CONCURRENCY = 4
+
+OUTAGES = {
+    "refused connections": None,
+    "503": "*: status=503",
+    "429": "*: status=429 retry-after=0",
+    "429 without a word": "*: status=429",
+    "502 of a proxy": "*: status=502",
+    "409 of a workspace that is not made yet": "*: status=409",
+}
+
+
+def message(number: int) -> dict[str, Any]:
+    return {"id": f"m{number}", "content": f"message {number}"}
+
+
+def widths(sent: list[Exchange]) -> list[int]:
+    """For each request that brought messages, how many of them were under way when it came."""
+    return [sum(other.at_s <= one.at_s < (other.answered_s or math.inf) for other in sent) for one in sent]
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_an_outage_spends_no_attempt_and_ends_in_a_paced_drain(
+    daemon: DaemonProcess, network: Network, remote: Remote, workspace: str, outage: str
+) -> None:
+    """Many more failures than `max_attempts`; then one lane alone, and never more than the concurrency."""
+    fault = OUTAGES[outage]
+    daemon.configure(
+        {
+            "delivery": {
+                "max_attempts": 1,
+                "backoff_cap_s": 0.15,
+                "concurrency": CONCURRENCY,
+                "settle_delay_s": 0.1,
+            }
+        }
+    )
+    if fault is None:
+        network.take_down()
+    else:
+        network.hit(fault)
+    with daemon.start().client() as client:
+        for session in range(SESSIONS):
+            client.write([message(number) for number in range(EACH)], session=f"s{session}")
+        wait_until(lambda: len(daemon.events("batch.failed")) >= 20, "twenty failures", timeout_s=60)
+        assert client.status()["queue"]["pending"] == SESSIONS * EACH
+        assert client.letters()["total"] == 0
+        assert client.health()["status"] == "ok"
+        before = len(network.sent())
+        network.heal()
+        network.hit("POST messages: delay=0.05")
+        client.wake()
+        daemon.wait_for_delivery()
+        assert client.letters()["total"] == 0
+    assert max(widths(network.sent()[before:])) <= CONCURRENCY
+    for session in range(SESSIONS):
+        contents = remote.contents(workspace, f"s{session}")
+        assert contents == [f"message {number}" for number in range(EACH)]
+
+
+def test_after_an_outage_one_lane_goes_first(
+    daemon: DaemonProcess, network: Network, remote: Remote, workspace: str
+) -> None:
+    """No herd: the second request of a drain comes after the answer to the first batch."""
+    daemon.configure({"delivery": {"backoff_cap_s": 0.3}})
+    network.take_down()
+    with daemon.start().client() as client:
+        for session in range(SESSIONS):
+            client.write([message(0)], session=f"s{session}")
+        wait_until(lambda: len(daemon.events("batch.failed")) >= 5, "some failures")
+        network.heal()
+        network.hit("POST messages: delay=0.3")
+        daemon.wait_for_delivery()
+    sent = sorted(network.sent(), key=lambda one: one.at_s)
+    first = sent[0]
+    assert first.answered_s is not None
+    assert all(one.at_s >= first.answered_s for one in sent[1:])
+    assert max(widths(sent)) <= CONCURRENCY
+    for session in range(SESSIONS):
+        assert len(remote.messages(workspace, f"s{session}")) == 1
