@@ -94,6 +94,9 @@ def test_after_an_outage_one_lane_goes_first(
     first = sent[0]
     assert first.answered_s is not None
     assert all(one.at_s >= first.answered_s for one in sent[1:])
+    # Then one more, then two together, then all that may be.
+    assert max(widths(sent)[:2]) == 1
+    assert max(widths(sent)[:4]) <= 2
     assert max(widths(sent)) <= CONCURRENCY
     for session in range(SESSIONS):
         assert len(remote.messages(workspace, f"s{session}")) == 1

@@ -26,7 +26,6 @@ from honchod.outbox import (
     backup,
     circuits,
     conclusions,
-    damage,
     database,
     held,
     intake,
@@ -54,9 +53,9 @@ from honchod.outbox.opening import open_database
 from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.recovery import USUAL_WAITS, Recovered, SuspectWaits
 from honchod.outbox.search import Sought, WaitingRow
-from honchod.outbox.sqlite_errors import is_damage
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
+from honchod.outbox.watch import DamageWatch
 from honchod.outbox.writer import (
     FULL_RETRY_S,
     WAL_LIMIT_BYTES,
@@ -80,19 +79,16 @@ class Outbox:
     """The queue of one state directory, which it holds exclusively from `open` to `close`."""
 
     def __init__(
-        self, directory: StateDir, writer: Writer, bounds: Bounds, ballast: Ballast, *, checked: bool
+        self, directory: StateDir, writer: Writer, bounds: Bounds, ballast: Ballast, watch: DamageWatch
     ) -> None:
         self.bounds = bounds
-        self.checked = checked
-        """Whether the whole file was found sound when it was opened."""
-        self._damaged = False
+        self.watch = watch
         self._ballast = ballast
         self._longest_wal_bytes = max(2 * WAL_LIMIT_BYTES, bounds.max_bytes // 4)
         self._directory = directory
         self._writer = writer
         self._local = threading.local()
         self._connections: list[Connection] = []
-        self._found_damage: Callable[[], None] = lambda: None
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
         self.recall = RecallStore(self._write, self._read)
 
@@ -129,15 +125,16 @@ class Outbox:
         _bound(opened.connection, bounds)
         ballast.hold()
         wal = file.with_name(f"{file.name}-wal")
-        writer = Writer(opened.connection, wal, now_ms=clock.now_ms, ballast=ballast)
+        watch = DamageWatch(file, checked=opened.checked)
+        writer = Writer(opened.connection, wal, now_ms=clock.now_ms, ballast=ballast, on_error=watch.met)
         writer.start()
-        return cls(directory, writer, bounds, ballast, checked=opened.checked)
+        return cls(directory, writer, bounds, ballast, watch)
 
     async def close(self) -> None:
         """Finish what is queued, checkpoint, close the file and let go of the directory."""
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._readers.shutdown)
-        if self._damaged:
+        if self.watch.damaged:
             # While a reader is open, SQLite does not write to the damaged file to tidy up.
             with contextlib.suppress(DBAPIError):
                 self._connections.append(database.open_reader(self._directory.database))
@@ -146,32 +143,6 @@ class Outbox:
             connection.close()
         await loop.run_in_executor(None, self._writer.close)
         self._directory.release()
-
-    def on_damage(self, call: Callable[[], object]) -> None:
-        """Tell ``call``, in whatever thread it is, when the file turns out to be damaged while it is in use.
-        It is to be opened anew then.
-        """
-
-        def found() -> None:
-            if not self._damaged:
-                self._damaged = True
-                log.critical("database.damaged")
-                call()
-
-        self._found_damage = self._writer.on_damage = found
-
-    def check(self) -> None:
-        """Look at the whole file, in a thread of its own; what comes of it is told by `on_damage`."""
-        threading.Thread(target=self._check, name="honchod-check", daemon=True).start()
-
-    def _check(self) -> None:
-        try:
-            self.checked = damage.is_sound(self._directory.database, whole=True)
-        except DBAPIError as error:
-            log.warning("database.check_failed", error=type(error.orig).__name__)
-        else:
-            if not self.checked:
-                self._found_damage()
 
     async def append(self, request: Append) -> tuple[Appended, ...]:
         """Store a request, all or nothing. On disk when it returns.
@@ -404,8 +375,7 @@ class Outbox:
         try:
             return look(reader)
         except DBAPIError as error:
-            if is_damage(error):
-                self._found_damage()
+            self.watch.met(error)
             raise translate(error) from None
 
 

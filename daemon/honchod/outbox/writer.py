@@ -106,13 +106,21 @@ class Writer:
     """Owns the writing connection. `submit` from one event loop; `close` once."""
 
     def __init__(
-        self, connection: Connection, wal: Path, *, now_ms: Callable[[], int], ballast: Ballast
+        self,
+        connection: Connection,
+        wal: Path,
+        *,
+        now_ms: Callable[[], int],
+        ballast: Ballast,
+        on_error: Callable[[BaseException], None],
     ) -> None:
+        """``on_error`` is called in the writer thread with whatever ends an operation."""
         self._connection = connection
         self._driver = database.driver_of(connection)
         self._wal = wal
         self._now_ms = now_ms
         self._ballast = ballast
+        self._on_error = on_error
         self._queue: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="honchod-writer", daemon=True)
         self._closed = False
@@ -129,8 +137,6 @@ class Writer:
         """Called in the writer thread after each commit, with its seconds, its number of operations, and how
         many events came into each state.
         """
-        self.on_damage: Callable[[], None] | None = None
-        """Called in the writer thread when SQLite finds the file damaged."""
 
     def start(self) -> None:
         """Start the thread."""
@@ -268,8 +274,7 @@ class Writer:
         sql("RELEASE op")
 
     def _judged(self, error: BaseException) -> BaseException:
-        if is_damage(error) and self.on_damage is not None:
-            self.on_damage()
+        self._on_error(error)
         return translate(error)
 
     def _resolve(self, jobs: list[_Job[Any]]) -> None:

@@ -127,7 +127,7 @@ class Daemon(Operating):
             damaged=damaged,
         )
         loop = asyncio.get_running_loop()
-        self._outbox.on_damage(lambda: loop.call_soon_threadsafe(self.damaged.set))
+        self._outbox.watch.on_damage = lambda: loop.call_soon_threadsafe(self.damaged.set)
         self._outbox.on_commit(self._metrics.committed)
         self._backups = Backups(self._outbox, settings.state_dir, self._clock)
         self._page = self._make_page()
@@ -183,8 +183,8 @@ class Daemon(Operating):
             log.warning("config.warning", warning=warning)
         for notice in await self._outbox.notices():
             log.error("notice.unacknowledged", notice=conditions.sentence(notice))
-        if not self._outbox.checked:
-            self._outbox.check()
+        if not self._outbox.watch.checked:
+            self._outbox.watch.check()
 
     async def serve(self, listener: Listener) -> None:
         """Open the front door."""

@@ -143,7 +143,7 @@ def test_a_sound_file_is_opened_as_it_is(copy: Sample) -> None:
     with opened(copy.directory) as box:
         assert notice_of(box) is None
         assert check_accounted_for(box, copy) == 0
-        assert box.outbox.checked
+        assert box.outbox.watch.checked
     assert not list(copy.directory.glob("*damaged*"))
 
 
@@ -294,7 +294,7 @@ def test_a_newer_version_is_refused_untouched_even_when_damaged(copy: Sample) ->
 def test_damage_met_while_it_runs_is_told_and_mended_when_opened_anew(copy: Sample) -> None:
     box = Box(copy.directory)
     told: list[str] = []
-    box.outbox.on_damage(lambda: told.append("damaged"))
+    box.outbox.watch.on_damage = lambda: told.append("damaged")
     overwrite(copy.file, root_page(copy.file, "event"))
     with pytest.raises(Draining, match="damaged"):
         drain(box)
@@ -309,11 +309,11 @@ def test_a_large_file_is_opened_first_and_checked_then(copy: Sample, monkeypatch
     overwrite(copy.file, root_page(copy.file, "event_queued"))
     monkeypatch.setattr(damage, "CHECK_AT_START_BYTES", 1)
     with opened(copy.directory) as box:
-        assert not box.outbox.checked
+        assert not box.outbox.watch.checked
         assert notice_of(box) is None
         told: list[str] = []
-        box.outbox.on_damage(lambda: told.append("damaged"))
-        box.outbox._check()
+        box.outbox.watch.on_damage = lambda: told.append("damaged")
+        box.outbox.watch.look()
         assert told == ["damaged"]
 
 
