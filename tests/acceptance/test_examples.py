@@ -15,6 +15,7 @@ import pytest
 
 from support.daemon import DaemonProcess
 from support.honcho import Remote
+from support.waiting import wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "deploy" / "examples"
 HOOKS = EXAMPLES / "claude_code"
@@ -89,7 +90,12 @@ def test_the_hooks_keep_a_turn_and_give_memory_back(machine: Machine, remote: Re
     said = [(one["peer_id"], one["content"]) for one in remote.messages(workspace, "s")]
     assert said == [("ann", "I moved to Lisbon.\nReally."), ("claude", "Noted: Lisbon.")]
     if not LIVE:
-        assert "Lisbon" in machine.hook("session_start.sh", source="startup")
+        # Memory follows when Honcho has derived from what was said.
+        wait_until(
+            lambda: "Lisbon" in machine.hook("session_start.sh", source="startup"),
+            "what was said",
+            timeout_s=60,
+        )
         assert "<memory-context>" in machine.hook("user_prompt_submit.sh", prompt="Where do I live?")
 
 
