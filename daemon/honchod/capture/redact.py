@@ -5,9 +5,8 @@ Standard library only. Whoever calls it fails closed: an exception here means th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 from honchod.capture.secret.assignments import find_assigned
 from honchod.capture.secret.blocks import find_private_keys
@@ -27,17 +26,27 @@ _NAME_FIELDS = ("name", "key", "Name", "Key")
 _VALUE_FIELDS = ("value", "Value")
 
 
-class Redactor:
-    """Replaces each secret by ``[redacted:KIND]``: the built-in ones and those that ``patterns`` describe.
+class Pattern(Protocol):
+    """What an operator adds to the built-in patterns, or excepts from them."""
 
-    ``patterns`` are regular expressions; the group named ``secret`` is hidden, the whole match where there
-    is none. ``allow`` are regular expressions too: a secret that one of them matches in full stays.
-    Raises ``re.error`` when one of them cannot be compiled.
+    def find(self, text: str) -> Iterable[Span]:
+        """What of ``text`` is to be hidden."""
+        ...
+
+    def matches(self, secret: str) -> bool:
+        """Whether it describes all of ``secret``."""
+        ...
+
+
+class Redactor:
+    """Replaces each secret by ``[redacted:KIND]``: the built-in ones and those that ``patterns`` find.
+
+    A secret that one of ``allow`` matches stays. What a pattern raises is passed on.
     """
 
-    def __init__(self, patterns: Sequence[str] = (), allow: Sequence[str] = ()) -> None:
-        self._patterns = tuple(re.compile(pattern) for pattern in patterns)
-        self._allow = tuple(re.compile(pattern) for pattern in allow)
+    def __init__(self, patterns: Sequence[Pattern] = (), allow: Sequence[Pattern] = ()) -> None:
+        self._patterns = tuple(patterns)
+        self._allow = tuple(allow)
 
     def text(self, text: str) -> str:
         """``text`` without its secrets. Idempotent: a second time changes nothing.
@@ -63,7 +72,7 @@ class Redactor:
 
     def _spans(self, text: str) -> list[Span]:
         haystack = Haystack.of(text)
-        spans = [span for pattern in self._patterns for span in _custom(pattern, text)]
+        spans = [span for pattern in self._patterns for span in pattern.find(text)]
         spans += find_private_keys(haystack)
         spans += _SHAPES.find(haystack)
         spans += find_assigned(haystack)
@@ -73,7 +82,7 @@ class Redactor:
         return spans
 
     def _is_allowed(self, secret: str) -> bool:
-        return any(pattern.fullmatch(secret) for pattern in self._allow)
+        return any(pattern.matches(secret) for pattern in self._allow)
 
     def _value(self, value: Any, promised: NameKind | None, levels: int) -> Any:
         if isinstance(value, str):
@@ -101,14 +110,6 @@ class Redactor:
         if promised is NameKind.PASS and not is_secret_value(value, promised, Form.QUOTED):
             return self.text(value)
         return value if self._is_allowed(value) else _placeholder(promised)
-
-
-def _custom(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    group = "secret" if "secret" in pattern.groupindex else 0
-    for match in pattern.finditer(text):
-        start, end = match.span(group)
-        if start < end:
-            yield Span(start, end, "custom")
 
 
 def _placeholder(kind: NameKind) -> str:

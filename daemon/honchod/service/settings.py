@@ -7,7 +7,6 @@ at once, so that an operator mends it in one go.
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from honchod.capture.own_patterns import OwnPattern
 from honchod.errors import ConfigError
 from honchod.identity import fields
 from honchod.identity.files import is_there, read_text
@@ -155,8 +155,8 @@ def _contradictions(file: File) -> Iterator[str]:
     for key, patterns in (("patterns", file.capture.patterns), ("allow", file.capture.allow)):
         for number, pattern in enumerate(patterns):
             try:
-                re.compile(pattern)
-            except re.error as fault:
+                OwnPattern(pattern, f"capture.{key}[{number}]")
+            except ValueError as fault:
                 yield f"capture.{key}[{number}] = {pattern!a}: not a regular expression ({fault})"
     try:
         _ = file.http.address

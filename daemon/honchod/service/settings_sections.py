@@ -184,7 +184,11 @@ class Capture(Section, frozen=True):
 
     redact: Annotated[bool, _says("Hide keys, tokens and passwords.")] = True
     patterns: Annotated[
-        tuple[str, ...], _says("Regular expressions of further secrets, added to the built-in ones.")
+        tuple[str, ...],
+        _says(
+            "Regular expressions of further secrets, added to the built-in ones. One that searches a text for "
+            "longer than 50 ms is stopped: the message is refused (redaction_failed) and the log names it."
+        ),
     ] = ()
     allow: Annotated[
         tuple[str, ...], _says("Regular expressions of what is let through although it looks like a secret.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from honchod.api.callers import Access
+from honchod.capture.own_patterns import OwnPattern
 from honchod.capture.redact import Redactor
 from honchod.delivery.retry import Policy
 from honchod.delivery.worker import WorkerSettings
@@ -77,7 +78,15 @@ def recall_settings(settings: Settings) -> RecallSettings:
 def redactor(settings: Settings) -> Redactor | None:
     """What hides secrets; None where redaction is off."""
     capture = settings.capture
-    return Redactor(capture.patterns, capture.allow) if capture.redact else None
+    if not capture.redact:
+        return None
+    return Redactor(
+        [
+            OwnPattern(pattern, f"capture.patterns[{number}]")
+            for number, pattern in enumerate(capture.patterns)
+        ],
+        [OwnPattern(pattern, f"capture.allow[{number}]") for number, pattern in enumerate(capture.allow)],
+    )
 
 
 def access(settings: Settings) -> Access:

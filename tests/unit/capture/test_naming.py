@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from secret_corpus import PLANTED, Planted, random_text
 
 from honchod.capture.naming import NameRedactor
+from honchod.capture.own_patterns import OwnPattern
 from honchod.capture.redact import Redactor
 from honchod.errors import RedactionFailed
 from honchod.identity.names import clean, session_id
@@ -56,7 +57,9 @@ def test_without_redaction_a_name_is_as_it_was() -> None:
 
 
 def test_a_redactor_that_raises_fails_the_name_without_quoting_it() -> None:
-    failing = NameRedactor(Redactor([r"(?P<secret>\w)(?=\[redacted:|$)"]), b"salt")
+    failing = NameRedactor(
+        Redactor([OwnPattern(r"(?P<secret>\w)(?=\[redacted:|$)", "capture.patterns[0]")]), b"salt"
+    )
     with pytest.raises(RedactionFailed) as failed:
         failing.hide("swordfish" * 50)
     assert "swordfish" not in str(failed.value)

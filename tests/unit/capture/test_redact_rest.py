@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from honchod.capture.own_patterns import OwnPattern
 from honchod.capture.pipeline import Pipeline
 from honchod.capture.redact import Redactor
 from honchod.errors import RedactionFailed
 
-FEEDS_ON_ITSELF = r"(?P<secret>\w)(?=\[redacted:|$)"
+FEEDS_ON_ITSELF = OwnPattern(r"(?P<secret>\w)(?=\[redacted:|$)", "capture.patterns[0]")
 """Hides the character before what it hid: one more with every pass."""
 
 
