@@ -44,11 +44,15 @@ unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branc
 .PHONY: rest
 rest: $(READY)  ## the tests with a database, a server, the program as a process
 	$(BIN)/pytest tests/unit -m slow -n $(JOBS)
-	$(BIN)/pytest tests -n $(JOBS) --dist loadfile --ignore=tests/unit --ignore=tests/bench || $(MAKE) again
+	$(BIN)/pytest tests -n $(JOBS) --dist loadfile --ignore=tests/unit --ignore=tests/bench --ignore=tests/runtimes || $(MAKE) again
 
 .PHONY: again
 again: $(READY)  ## what was red once more, alone: red again is broken, green was a race, and both are named
-	$(BIN)/pytest --last-failed --last-failed-no-failures none tests
+	$(BIN)/pytest --last-failed --last-failed-no-failures none tests --ignore=tests/runtimes
+
+.PHONY: test-runtimes
+test-runtimes: $(READY)  ## the adapters inside the real runtimes, installed from their registries into build/runtimes/
+	$(BIN)/pytest tests/runtimes -p no:cacheprovider --timeout 900 --durations 5
 
 .PHONY: soak
 soak: $(READY)  ## kill the daemon again and again under a bad sky: make soak SOAK="--minutes 20 --seed 7"

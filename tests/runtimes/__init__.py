@@ -1,0 +1,1 @@
+"""The real runtimes with our adapters in them."""
