@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from pathlib import PurePath
 from typing import ClassVar
 
 
@@ -283,3 +284,11 @@ class CallFailed(HonchodError):
         self.retry_after = retry_after
         self.code = f"http_{status}" if reason is CallReason.STATUS else reason.value
         super().__init__(self.code)
+
+
+def raised_at(error: BaseException) -> str:
+    """File and line that raised, for a log: the text of an error may quote what was said."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return f"{PurePath(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else "unknown"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -21,7 +20,7 @@ from honchod.api.request_ids import request_id
 from honchod.api.route import Answer, Call, EventStream, Nothing, Route
 from honchod.api.router import Match, Router
 from honchod.api.visits import Observe, Visit
-from honchod.errors import Draining, NotAllowed, Problem
+from honchod.errors import Draining, NotAllowed, Problem, raised_at
 from honchod.ops.views import LimitsView
 
 _log = structlog.get_logger(__name__)
@@ -76,7 +75,7 @@ class Door:
             _log.error(
                 "request.failed",
                 error=type(error).__name__,
-                where=_where(error),
+                where=raised_at(error),
                 route=route.name if route else None,
                 request_id=name,
                 uid=caller.uid,
@@ -138,11 +137,3 @@ class Door:
 
 def _asks(request: web.BaseRequest, route: Route) -> bool:
     return route.query is not Nothing or bool(request.rel_url.raw_query_string)
-
-
-def _where(error: BaseException) -> str:
-    """File and line that raised, without the text of the error: that may quote what was sent."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    return f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else "unknown"

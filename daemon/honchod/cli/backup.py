@@ -12,8 +12,8 @@ import click
 from honchod.cli.answers import read
 from honchod.cli.options import json_option, open_client, socket_option
 from honchod.cli.output import facts, show, show_json
-from honchod.cli.units import number, size
 from honchod.client.errors import ClientError
+from honchod.ops.amounts import number, size
 from honchod.ops.views import BackupMade, Status
 
 if TYPE_CHECKING:

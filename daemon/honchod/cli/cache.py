@@ -7,7 +7,7 @@ import click
 from honchod.cli.answers import read
 from honchod.cli.options import confirm, json_option, open_client, socket_option, yes_option
 from honchod.cli.output import facts, show, show_json
-from honchod.cli.units import number
+from honchod.ops.amounts import number
 from honchod.recall.requests import Cleared
 
 

@@ -8,7 +8,7 @@ from honchod.cli.answers import read
 from honchod.cli.exits import Exit
 from honchod.cli.options import json_option, open_client, socket_option
 from honchod.cli.output import Block, Cell, Table, Tone, cell, show, show_json
-from honchod.cli.units import millis
+from honchod.ops.amounts import millis
 from honchod.ops.views import Checks
 
 

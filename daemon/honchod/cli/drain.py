@@ -12,8 +12,8 @@ from honchod.cli.answers import read
 from honchod.cli.exits import Exit
 from honchod.cli.options import json_option, open_client, socket_option
 from honchod.cli.output import show_json
-from honchod.cli.units import number
 from honchod.client.errors import ClientError
+from honchod.ops.amounts import number
 from honchod.ops.views import Drained, Status
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from honchod.cli.letters_view import letter_blocks, page_blocks
 from honchod.cli.options import confirm, json_option, open_client, socket_option, yes_option
 from honchod.cli.output import show, show_json
 from honchod.cli.printable import printable
-from honchod.cli.units import number
+from honchod.ops.amounts import number
 from honchod.ops.views import Discarded, LetterDetail, LetterPage, Retried
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import click
 from honchod.cli.exits import Exit
 from honchod.cli.options import config_option, confirm, json_option, state_dir_option, yes_option
 from honchod.cli.output import facts, show, show_json
-from honchod.cli.units import number
+from honchod.ops.amounts import number
 
 EPILOG = """\b
 examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from honchod.cli.output import Block, Cell, Table, Tone, cell, facts
-from honchod.cli.units import duration, millis, number, size
+from honchod.ops.amounts import duration, millis, number, size
 
 if TYPE_CHECKING:
     from honchod.ops.views import DestinationView, LaneView, Status

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from honchod.cli.output import Block, Cell, Table, Tone, cell, facts
-from honchod.cli.units import duration, number, size
+from honchod.ops.amounts import duration, number, size
 
 if TYPE_CHECKING:
     from honchod.ops.views import LaneView, Letter, LetterPage, Status

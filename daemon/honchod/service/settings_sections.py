@@ -186,8 +186,8 @@ class Capture(Section, frozen=True):
     patterns: Annotated[
         tuple[str, ...],
         _says(
-            "Regular expressions of further secrets, added to the built-in ones. One that searches a text for "
-            "longer than 50 ms is stopped: the message is refused (redaction_failed) and the log names it."
+            "Regular expressions of further secrets, added to the built-in ones. One that searches a text "
+            "for longer than 50 ms is stopped: the message is refused (redaction_failed), the log names it."
         ),
     ] = ()
     allow: Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -13,7 +12,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from honchod.clock import Clock
-from honchod.errors import Problem
+from honchod.errors import Problem, raised_at
 from honchod.identity.secret import Secret
 from honchod.web import webhooks
 from honchod.web.actions import Actions, told
@@ -101,7 +100,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ConnectionError:
         raise
     except Exception as error:
-        _log.error("web.failed", error=type(error).__name__, where=_where(error), method=request.method)
+        _log.error("web.failed", error=type(error).__name__, where=raised_at(error), method=request.method)
         return html(error_page(500, "Failed", "The daemon failed at this; its log says where."), 500)
 
 
@@ -131,11 +130,3 @@ def _static(name: str, media_type: str) -> Handler:
         return web.Response(body=body, content_type=media_type, charset="utf-8")
 
     return static
-
-
-def _where(error: BaseException) -> str:
-    """File and line that raised, without the text of the error: that may quote what was said."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    return f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else "unknown"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from honchod.cli.demo.conversation import AI_PEER, CONVERSATION, USER_PEER, Line
 from honchod.cli.demo.play import Acked, Delivered, Ended, Event, Noted
 from honchod.cli.output import Block, Cell, Table, Tone, cell, facts
-from honchod.cli.units import millis
+from honchod.ops.amounts import millis
 
 if TYPE_CHECKING:
     from rich.progress import Progress

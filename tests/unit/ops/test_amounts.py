@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from honchod.cli import units
+from honchod.ops import amounts
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from honchod.cli import units
     ],
 )
 def test_a_duration_is_told_in_its_two_largest_units(value_s: float | None, text: str) -> None:
-    assert units.duration(value_s) == text
+    assert amounts.duration(value_s) == text
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def test_a_duration_is_told_in_its_two_largest_units(value_s: float | None, text
     [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (18 * 2**20, "18.0 MiB"), (3 * 2**50, "3072.0 TiB")],
 )
 def test_a_size_has_one_digit_and_a_unit(count: int, text: str) -> None:
-    assert units.size(count) == text
+    assert amounts.size(count) == text
 
 
 def test_thousands_stand_apart() -> None:
-    assert units.number(90412) == "90,412"
-    assert units.number(None) == "-"
-    assert units.millis(2.06) == "2.1 ms"
+    assert amounts.number(90412) == "90,412"
+    assert amounts.number(None) == "-"
+    assert amounts.millis(2.06) == "2.1 ms"
