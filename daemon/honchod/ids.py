@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
+from random import Random
 from typing import Final
 
 _COUNTER_BITS: Final = 12
 _lock = threading.Lock()
+_random = Random()  # noqa: S311 (seeded by the kernel; these ids are unique, not secret)
 _last = 0
 
 
@@ -23,6 +24,6 @@ def uuid7() -> str:
         _last = max(_last + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
         stamp = _last
     high = (stamp >> _COUNTER_BITS) << 16 | 0x7 << 12 | stamp & 0xFFF
-    low = 0b10 << 62 | int.from_bytes(os.urandom(8), "big") >> 2
+    low = 0b10 << 62 | _random.getrandbits(62)
     digits = f"{high:016x}{low:016x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

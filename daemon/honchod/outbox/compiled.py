@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
+from sqlalchemy import Table, bindparam, insert
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
@@ -19,6 +21,9 @@ from sqlalchemy.sql.expression import ClauseElement
 _DIALECT: Final = sqlite.dialect(paramstyle="qmark")
 
 Values = Mapping[str, Any]
+
+STEP_ROWS: Final = 64
+"""So many rows are inserted by one statement at the most; a power of two."""
 
 
 class Compiled:
@@ -43,6 +48,33 @@ class Compiled:
 
     def _bound(self, values: Values) -> tuple[Any, ...]:
         return self._in_order({**self._constants, **values} if self._constants else values)
+
+
+class ManyRows:
+    """The insert of many rows of one table, as tuples of ``columns`` in the table's order.
+
+    After each step of a statement the driver needs the interpreter's lock back, which another thread may hold
+    on to for milliseconds: a statement for many rows waits once for all of them.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str]) -> None:
+        compiled = insert(table).values({name: bindparam(name) for name in columns}).compile(dialect=_DIALECT)
+        assert isinstance(compiled, SQLCompiler)
+        if list(compiled.positiontup or ()) != list(columns):
+            raise ValueError("the columns are not in the order of the table")
+        one_row = f"({', '.join('?' for _ in columns)})"
+        more_rows = f", {one_row}"
+        self._sql = [compiled.string + more_rows * (2**power - 1) for power in range(STEP_ROWS.bit_length())]
+
+    def run(self, driver: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert them, in this order."""
+        start = 0
+        while left := len(rows) - start:
+            # Powers of two: few different statements, so each is prepared once.
+            power = min(left, STEP_ROWS).bit_length() - 1
+            end = start + 2**power
+            driver.execute(self._sql[power], tuple(chain.from_iterable(rows[start:end])))
+            start = end
 
 
 def _in_order(names: Sequence[str]) -> Callable[[Values], tuple[Any, ...]]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import bindparam, func, select
 
 from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.ids import uuid7
 from honchod.outbox import held, lanes, retention, tally
-from honchod.outbox.compiled import Compiled
+from honchod.outbox.compiled import Compiled, ManyRows
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
 from honchod.outbox.values import Append, Appended, Bounds, NewEvent
 from honchod.outbox.writer import Tx
+
+K = TypeVar("K")
 
 FULL_RETRY_S: Final = 5.0
 ROW_OVERHEAD_BYTES: Final = 400
@@ -32,26 +35,32 @@ _KNOWN_ONE: Final = select(event.c.message_id, event.c.digest, event.c.parts).wh
 )
 """The same for one id, as nearly every request asks."""
 _FIND_KNOWN_ONE: Final = Compiled(_KNOWN_ONE)
-_COLUMNS: Final = (
-    "lane_id",
-    "message_id",
-    "part",
-    "parts",
-    "honchod_id",
-    "kind",
-    "peer",
-    "role",
-    "author",
-    "content",
-    "metadata",
-    "created_at",
-    "queued_at",
-    "size",
-    "digest",
-    "state",
-    "uid",
-)
-_NEW_EVENT: Final = Compiled(insert(event).values({name: bindparam(name) for name in _COLUMNS}))
+
+
+class _Row(NamedTuple):
+    """A row of ``event``, as far as intake fills it."""
+
+    lane_id: int
+    message_id: str
+    part: int
+    parts: int
+    honchod_id: str
+    kind: str
+    peer: str
+    role: str
+    author: str
+    content: str
+    metadata: str | None
+    created_at: int
+    queued_at: int
+    size: int
+    digest: bytes
+    state: str
+    uid: int
+
+
+_QUEUED: Final = State.QUEUED.value
+_NEW_EVENTS: Final = ManyRows(event, _Row._fields)
 _FIRST_PART: Final = select(event.c.id).where(
     event.c.lane_id == bindparam("lane_id"), event.c.message_id == bindparam("message_id"), event.c.part == 0
 )
@@ -67,23 +76,67 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
     results, fresh = _dedupe(tx, lane_id, request.events)
     rows = [row for new in fresh for row in _rows(tx, lane_id, new, request.uid)]
     if rows:
-        size = sum(row["size"] for row in rows)
-        _make_room(tx, request, bounds, len(rows), size)
-        _NEW_EVENT.run_each(tx.driver, rows)
+        size = sum(row.size for row in rows)
+        if request.limited:
+            _check_share(tx, request.uid, bounds, len(rows), size)
+        _make_room(tx, bounds, len(rows), size)
+        _NEW_EVENTS.run(tx.driver, rows)
         _due(tx, lane_id, request, rows)
-        place = (request.lane.host, request.lane.workspace)
-        tx.ledger.move(place, None, State.QUEUED, rows=len(rows))
-        tx.ledger.hold(place, size)
-        tx.ledger.charge(request.uid, len(rows), size)
+        _count(tx, (request.lane.host, request.lane.workspace), request.uid, len(rows), size)
     return tuple(results)
 
 
-def _due(tx: Tx, lane_id: int, request: Append, rows: list[dict[str, Any]]) -> None:
+def append_together(tx: Tx, requests: Sequence[Append], bounds: Bounds) -> list[tuple[Appended, ...]]:
+    """Put several requests into their lanes, all due now, in the few statements that usually do: none of
+    their messages is known yet, and there is room for all.
+
+    Raises where that is not so for any of them, whatever it is; `append` then finds out for each.
+    """
+    new_rows: list[_Row] = []
+    waiting: Counter[int] = Counter()
+    limited: dict[int, tuple[int, int]] = {}
+    counted: dict[tuple[str, str, int], tuple[int, int]] = {}
+    for request in requests:
+        key = request.lane
+        lane_id = lanes.lane_of(tx, key, request.scope)
+        rows = [row for new in request.events for row in _rows(tx, lane_id, new, request.uid)]
+        size = sum(row.size for row in rows)
+        new_rows += rows
+        waiting[lane_id] += len(rows)
+        _add(counted, (key.host, key.workspace, request.uid), len(rows), size)
+        if request.limited:
+            _add(limited, request.uid, len(rows), size)
+    for uid, (number, size) in limited.items():
+        _check_share(tx, uid, bounds, number, size)
+    _make_room(tx, bounds, len(new_rows), sum(row.size for row in new_rows))
+    # A message that is known already breaks the uniqueness of lane, id and part.
+    _NEW_EVENTS.run(tx.driver, new_rows)
+    lanes.grow_all(tx, waiting)
+    for (host, workspace, uid), (number, size) in counted.items():
+        _count(tx, (host, workspace), uid, number, size)
+    return [
+        tuple(Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events)
+        for request in requests
+    ]
+
+
+def _add(sums: dict[K, tuple[int, int]], key: K, rows: int, size: int) -> None:
+    before_rows, before_size = sums.get(key, (0, 0))
+    sums[key] = before_rows + rows, before_size + size
+
+
+def _count(tx: Tx, place: tuple[str, str], uid: int, rows: int, size: int) -> None:
+    tx.ledger.move(place, None, State.QUEUED, rows=rows)
+    tx.ledger.hold(place, size)
+    tx.ledger.charge(uid, rows, size)
+
+
+def _due(tx: Tx, lane_id: int, request: Append, rows: Sequence[_Row]) -> None:
     """Make the lane due with its new events, or hold them until enough turns have ended."""
     if request.due_in_ms is not None:
         lanes.grow(tx, lane_id, len(rows), due_in_ms=request.due_in_ms)
         return
-    place = {"lane_id": lane_id, "message_id": rows[0]["message_id"]}
+    place = {"lane_id": lane_id, "message_id": rows[0].message_id}
     held.hold(tx, lane_id, len(rows), tx.connection.execute(_FIRST_PART, place).scalar_one())
     if request.turn_ends:
         held.turn_ended(tx, lane_id, request.every_turns)
@@ -115,46 +168,51 @@ def _known(tx: Tx, lane_id: int, asked: list[str]) -> Iterable[tuple[str, bytes,
     return _FIND_KNOWN.run(tx.driver, {"lane_id": lane_id, "ids": ids})
 
 
-def _rows(tx: Tx, lane_id: int, new: NewEvent, uid: int) -> list[dict[str, Any]]:
+def _rows(tx: Tx, lane_id: int, new: NewEvent, uid: int) -> list[_Row]:
+    parts = len(new.pieces)
+    metadata_size = len(new.metadata or "")
     return [
-        {
-            "lane_id": lane_id,
-            "message_id": new.message_id,
-            "part": part,
-            "parts": len(new.pieces),
-            "honchod_id": uuid7(),
-            "kind": new.kind.value,
-            "peer": new.peer,
-            "role": new.role,
-            "author": new.author,
-            "content": piece,
-            "metadata": new.metadata,
-            "created_at": new.created_at_ms,
-            "queued_at": tx.now_ms,
-            "size": len(piece.encode()) + len(new.metadata or ""),
-            "digest": new.digest,
-            "state": State.QUEUED.value,
-            "uid": uid,
-        }
+        _Row(
+            lane_id=lane_id,
+            message_id=new.message_id,
+            part=part,
+            parts=parts,
+            honchod_id=uuid7(),
+            kind=new.kind.value,
+            peer=new.peer,
+            role=new.role,
+            author=new.author,
+            content=piece,
+            metadata=new.metadata,
+            created_at=new.created_at_ms,
+            queued_at=tx.now_ms,
+            size=len(piece.encode()) + metadata_size,
+            digest=new.digest,
+            state=_QUEUED,
+            uid=uid,
+        )
         for part, piece in enumerate(new.pieces)
     ]
 
 
-def _make_room(tx: Tx, request: Append, bounds: Bounds, rows: int, size: int) -> None:
-    """Refuse, or prune terminal rows until the request fits."""
-    if request.limited:
-        held_rows, held_bytes = tally.share_of(tx.driver, request.uid)
-        before = tx.group.ledger.share.get(request.uid)
-        if before is not None:
-            held_rows, held_bytes = held_rows + before["rows"], held_bytes + before["bytes"]
-        if (
-            held_rows + rows > bounds.quota_share * bounds.max_rows
-            or held_bytes + size > bounds.quota_share * bounds.max_bytes
-        ):
-            raise QuotaUsedUp(
-                f"uid {request.uid} has {held_rows} undelivered messages, its share of the queue",
-                retry_after_s=FULL_RETRY_S,
-            )
+def _check_share(tx: Tx, uid: int, bounds: Bounds, rows: int, size: int) -> None:
+    """Refuse what goes beyond a uid's share of the queue."""
+    held_rows, held_bytes = tally.share_of(tx.driver, uid)
+    before = tx.group.ledger.share.get(uid)
+    if before is not None:
+        held_rows, held_bytes = held_rows + before["rows"], held_bytes + before["bytes"]
+    if (
+        held_rows + rows > bounds.quota_share * bounds.max_rows
+        or held_bytes + size > bounds.quota_share * bounds.max_bytes
+    ):
+        raise QuotaUsedUp(
+            f"uid {uid} has {held_rows} undelivered messages, its share of the queue",
+            retry_after_s=FULL_RETRY_S,
+        )
+
+
+def _make_room(tx: Tx, bounds: Bounds, rows: int, size: int) -> None:
+    """Prune terminal rows until so much more fits, or refuse it."""
     needed = size + rows * ROW_OVERHEAD_BYTES
     over_rows, over_bytes = retention.over(tx, bounds, rows=rows, size=needed)
     if over_rows > 0 or over_bytes > 0:

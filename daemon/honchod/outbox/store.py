@@ -59,6 +59,7 @@ from honchod.outbox.watch import DamageWatch
 from honchod.outbox.writer import (
     FULL_RETRY_S,
     WAL_LIMIT_BYTES,
+    Joint,
     OnCommit,
     Operation,
     Tx,
@@ -149,7 +150,9 @@ class Outbox:
 
         Raises `IdConflict`, `QuotaUsedUp`, `OutboxFull`.
         """
-        return await self._take_in(lambda tx: intake.append(tx, request, self.bounds))
+        if request.due_in_ms != 0:
+            return await self._take_in(lambda tx: intake.append(tx, request, self.bounds))
+        return await self._writer.submit(Joint(request, self._append, self._append_together))
 
     async def append_once(self, once: Once) -> Appended:
         """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
@@ -342,17 +345,28 @@ class Outbox:
         """Write what is new, unless the room that is left belongs to what is queued already."""
 
         def checked(tx: Tx) -> T:
-            if not self._ballast.hold():
-                raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
-            if self._writer.wal_bytes() > self._longest_wal_bytes:
-                self._writer.fold_soon()
-                raise OutboxFull(
-                    "a long read of the database holds its log up: nothing was stored",
-                    retry_after_s=FULL_RETRY_S,
-                )
+            self._check_room()
             return operation(tx)
 
         return await self._write(checked)
+
+    def _append(self, tx: Tx, request: Append) -> tuple[Appended, ...]:
+        self._check_room()
+        return intake.append(tx, request, self.bounds)
+
+    def _append_together(self, tx: Tx, requests: Sequence[Append]) -> list[tuple[Appended, ...]]:
+        self._check_room()
+        return intake.append_together(tx, requests, self.bounds)
+
+    def _check_room(self) -> None:
+        if not self._ballast.hold():
+            raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
+        if self._writer.wal_bytes() > self._longest_wal_bytes:
+            self._writer.fold_soon()
+            raise OutboxFull(
+                "a long read of the database holds its log up: nothing was stored",
+                retry_after_s=FULL_RETRY_S,
+            )
 
     async def _write(self, operation: Operation[T], *, vital: bool = False) -> T:
         return await self._writer.submit(operation, vital=vital)

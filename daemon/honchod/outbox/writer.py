@@ -1,10 +1,12 @@
 """The writer: one thread, one connection, everything that changes the database.
 
 It takes all that is queued, runs it in one ``BEGIN IMMEDIATE`` transaction, commits once, then resolves the
-waiting futures: group commit, with no artificial delay. Each operation of a group runs under a savepoint of
-its own, so one that fails cannot fail its neighbours; one that is alone in its group is its transaction. When
-the transaction itself is lost (a full disk), the group is run again one operation at a time, so that each
-gets its own answer.
+waiting futures: group commit, with no artificial delay.
+
+No operation can fail its neighbours. A group is run together first, as if nothing could fail: operations
+that have a common way (`Joint`) take it. When anything fails, all of it is undone and the group is run again
+with a savepoint for each operation, so that what fails leaves no trace. When the transaction itself is lost
+(a full disk), the group is run once more, each operation in a transaction of its own.
 
 Checkpoints are the writer's too: SQLite makes one in a commit now and then (`database.WAL_PAGES`), and the
 WAL is emptied when the writer is idle, or when readers let it grow past its bound.
@@ -19,8 +21,10 @@ import sqlite3
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -38,6 +42,7 @@ from honchod.outbox.tally import Ledger
 
 log = structlog.get_logger("honchod.outbox")
 
+A = TypeVar("A")
 T = TypeVar("T")
 GROUP_MAX: Final = 512
 IDLE_CHECKPOINT_S: Final = 1.0
@@ -77,13 +82,34 @@ Operation = Callable[[Tx], T]
 """Runs in the writer thread. It may be run again when a group is repeated: it keeps no state outside."""
 
 
+@dataclass(frozen=True, slots=True)
+class Joint(Generic[A, T]):
+    """An operation that its neighbours of the same kind can be done together with, in fewer statements.
+
+    ``together`` answers for each argument in their order, or raises; ``alone`` decides about one.
+    """
+
+    argument: A
+    alone: Callable[[Tx, A], T]
+    together: Callable[[Tx, Sequence[A]], Sequence[T]]
+
+    def __call__(self, tx: Tx) -> T:
+        """Do it alone."""
+        return self.alone(tx, self.argument)
+
+
 @dataclass(slots=True)
 class _Job(Generic[T]):
-    operation: Operation[T]
+    operation: Operation[T] | Joint[Any, T]
     future: asyncio.Future[T]
     vital: bool
     result: T | None = None
     error: BaseException | None = None
+
+
+_Begin = Callable[[], Tx]
+_Way = Callable[[Sequence[_Job[Any]], _Begin], None]
+"""How the jobs of a transaction are run; each operation begins with what it works with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +168,7 @@ class Writer:
         """Start the thread."""
         self._thread.start()
 
-    def submit(self, operation: Operation[T], *, vital: bool = False) -> asyncio.Future[T]:
+    def submit(self, operation: Operation[T] | Joint[Any, T], *, vital: bool = False) -> asyncio.Future[T]:
         """Queue an operation. The future resolves after the commit that carries it.
 
         One that is ``vital`` gets the room of the ballast when the disk is full: what delivers the queue, and
@@ -211,14 +237,14 @@ class Writer:
 
     def _group(self, jobs: list[_Job[Any]]) -> None:
         started = time.perf_counter()
-        if not self._transaction(jobs):
+        if self._transaction(jobs, _together) and self._transaction(jobs, self._guarded):
             for job in jobs:
-                self._transaction([job])
+                self._alone(job)
         starved = [job for job in jobs if job.vital and isinstance(job.error, OutboxFull)]
         if starved and self._ballast.give_up():
             self._checkpoint()
             for job in starved:
-                self._transaction([job])
+                self._alone(job)
         elapsed = time.perf_counter() - started
         self._commits += 1
         self._operations += len(jobs)
@@ -230,48 +256,45 @@ class Writer:
         if self.wal_bytes() > self._wal_bound:
             self._checkpoint()
 
-    def _transaction(self, jobs: list[_Job[Any]]) -> bool:
-        """Run the jobs in one transaction. False when it was lost and each must be tried by itself."""
+    def _alone(self, job: _Job[Any]) -> None:
+        """Run a job in a transaction of its own, to its result or its error."""
+        lost = self._transaction([job], _one_by_one)
+        job.error = lost and self._judged(lost)
+
+    def _transaction(self, jobs: list[_Job[Any]], way: _Way) -> Exception | None:
+        """Run the jobs in one transaction. Returns by what it was lost, and nothing changed; else None."""
         sql = self._driver.execute
-        now_ms = self._now_ms()
         group = Group()
-        alone = len(jobs) == 1
-        for job in jobs:
-            job.result = job.error = None
+        begin = partial(Tx, self._connection, self._driver, self._now_ms(), group)
         try:
             sql("BEGIN IMMEDIATE")
-            for job in jobs:
-                tx = Tx(self._connection, self._driver, now_ms, group)
-                if alone:
-                    job.result = job.operation(tx)
-                else:
-                    self._guarded(job, tx)
-                group.ledger.add(tx.ledger)
+            way(jobs, begin)
             tally.flush(self._driver, group.ledger)
             sql("COMMIT")
-            self._entered.update(group.ledger.entered)
         except Exception as error:
             if self._driver.in_transaction:
                 sql("ROLLBACK")
-            if not alone:
-                return False
-            jobs[0].result = None
-            jobs[0].error = self._judged(error)
-        return True
+            return error
+        self._entered.update(group.ledger.entered)
+        return None
 
-    def _guarded(self, job: _Job[Any], tx: Tx) -> None:
-        """Run a job under a savepoint: when it fails, nothing of it is left, in the ledger neither."""
+    def _guarded(self, jobs: Sequence[_Job[Any]], begin: _Begin) -> None:
+        """Run each job under a savepoint: when it fails, nothing of it is left, in the ledger neither."""
         sql = self._driver.execute
-        sql("SAVEPOINT op")
-        try:
-            job.result = job.operation(tx)
-        except Exception as error:
-            if not self._driver.in_transaction:
-                raise
-            sql("ROLLBACK TO op")
-            tx.ledger = Ledger()
-            job.error = self._judged(error)
-        sql("RELEASE op")
+        for job in jobs:
+            job.result = job.error = None
+            tx = begin()
+            sql("SAVEPOINT op")
+            try:
+                job.result = job.operation(tx)
+            except Exception as error:
+                if not self._driver.in_transaction:
+                    raise
+                sql("ROLLBACK TO op")
+                job.error = self._judged(error)
+            else:
+                tx.group.ledger.add(tx.ledger)
+            sql("RELEASE op")
 
     def _judged(self, error: BaseException) -> BaseException:
         self._on_error(error)
@@ -319,6 +342,31 @@ class Writer:
         held_up = bool(row[0])
         self._wal_dirty = held_up
         self._wal_bound = self.wal_bytes() + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
+
+
+def _together(jobs: Sequence[_Job[Any]], begin: _Begin) -> None:
+    """Run the jobs in their order, as if none could fail; neighbours that have a common way take it."""
+    for common, some in groupby(jobs, _common_way):
+        neighbours = tuple(some)
+        if common is None:
+            _one_by_one(neighbours, begin)
+            continue
+        tx = begin()
+        arguments = [job.operation.argument for job in neighbours if isinstance(job.operation, Joint)]
+        for job, result in zip(neighbours, common(tx, arguments), strict=True):
+            job.result = result
+        tx.group.ledger.add(tx.ledger)
+
+
+def _one_by_one(jobs: Sequence[_Job[Any]], begin: _Begin) -> None:
+    for job in jobs:
+        tx = begin()
+        job.result = job.operation(tx)
+        tx.group.ledger.add(tx.ledger)
+
+
+def _common_way(job: _Job[Any]) -> Callable[[Tx, Sequence[Any]], Sequence[Any]] | None:
+    return job.operation.together if isinstance(job.operation, Joint) else None
 
 
 def _show_name() -> None:

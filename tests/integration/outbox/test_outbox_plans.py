@@ -87,6 +87,7 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         {"host": "h", "workspace": "w", "session": "s"},
         "sqlite_autoindex_lane_1 (host=? AND workspace=? AND session=?)",
     ),
+    "growing several lanes": (lanes.GROW_ALL, {"lanes": '{"1": 2}', "due": 1}, ROWID),
     "waking one lane": (
         lanes._WAKE_ONE,
         {"now": 1, "on_host": "h", "on_workspace": "w", "on_session": "s"},

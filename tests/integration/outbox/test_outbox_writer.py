@@ -72,6 +72,32 @@ def test_an_operation_that_fails_leaves_its_neighbours_and_no_trace(box: Box) ->
     assert counted(box) == recounted(box)
 
 
+def test_requests_of_one_group_share_their_statements(box: Box) -> None:
+    ran: list[str] = []
+    box.run_in_writer(lambda tx: tx.driver.set_trace_callback(ran.append))
+    box.at_once([request(f"s{n % 7}", said(f"m{n}")) for n in range(300)])
+    box.run_in_writer(lambda tx: tx.driver.set_trace_callback(None))
+    assert sum(statement.startswith("INSERT INTO event") for statement in ran) < 60
+    assert not any("SAVEPOINT" in statement for statement in ran)
+    stored = [content for _, content in box.contents("s3")]
+    assert stored == [f"m{n}" for n in range(300) if n % 7 == 3]
+    assert counted(box) == recounted(box)
+
+
+def test_what_is_known_already_is_found_among_what_is_new(box: Box) -> None:
+    box.write("s", "a", "b")
+    results = box.at_once([request("s", said(one)) for one in ("new", "a", "newer", "b", "new")])
+    assert [result[0].duplicate for result in results] == [False, True, False, True, True]
+    assert [content for _, content in box.contents("s")] == ["a", "b", "new", "newer"]
+    assert box.lane("s").pending == 4
+    assert counted(box) == recounted(box)
+
+
+def test_a_request_of_very_many_messages_is_stored_whole_and_in_order(box: Box) -> None:
+    box.at_once([request("s", *(said(f"{one}{n}") for n in range(97))) for one in "abc"])
+    assert [content for _, content in box.contents("s")] == [f"{one}{n}" for one in "abc" for n in range(97)]
+
+
 def test_an_error_of_an_operation_reaches_its_caller_alone(box: Box) -> None:
     def broken(tx: Tx) -> None:
         tx.connection.exec_driver_sql("INSERT INTO kept VALUES ('half', 'done')")
