@@ -100,3 +100,33 @@ def test_after_an_outage_one_lane_goes_first(
     assert max(widths(sent)) <= CONCURRENCY
     for session in range(SESSIONS):
         assert len(remote.messages(workspace, f"s{session}")) == 1
+
+
+PATIENCE_S = 3
+
+
+def test_a_destination_that_asks_for_patience_is_left_alone_by_all_its_lanes(
+    daemon: DaemonProcess, network: Network, remote: Remote, workspace: str
+) -> None:
+    """Its answer to one lane holds for all: only those that are on their way by then still come."""
+    network.hit(f"*: status=429 retry-after={PATIENCE_S}")
+    with daemon.start().client() as client:
+        for session in range(SESSIONS):
+            client.write([message(0)], session=f"s{session}")
+
+        def asked(*, again: bool) -> list[Exchange]:
+            """Requests within the time that the first answer asked for, or those after it."""
+            seen = network.seen()
+            until_s = (seen[0].answered_s or math.inf) + PATIENCE_S
+            return [one for one in seen if (one.at_s >= until_s) == again]
+
+        # Not before it asks again: a request that is under way may not meet a healed server.
+        wait_until(lambda: asked(again=True), "it to be asked again")
+        network.heal()
+        daemon.wait_for_delivery()
+        assert client.letters()["total"] == 0
+    patient = asked(again=False)
+    assert [one.status for one in patient] == [429] * len(patient)
+    assert len(patient) <= CONCURRENCY
+    for session in range(SESSIONS):
+        assert len(remote.messages(workspace, f"s{session}")) == 1
