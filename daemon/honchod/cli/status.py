@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
 
+from honchod.cli import interrupts
 from honchod.cli.answers import read
 from honchod.cli.options import json_option, open_client, socket_option
 from honchod.cli.output import rendered, show, show_json
@@ -40,6 +40,7 @@ examples:
 @socket_option
 def status(watch: bool, interval_s: float, as_json: bool) -> None:
     """Queue, delivery, destinations and cache at a glance. Never content, never keys."""
+    interrupts.remember()
     with open_client() as client:
         if watch and sys.stdout.isatty() and not as_json:
             _repaint(client, interval_s)
@@ -52,7 +53,7 @@ def status(watch: bool, interval_s: float, as_json: bool) -> None:
                 show(status_blocks(read(answer, Status)))
             if not watch:
                 return
-            time.sleep(interval_s)
+            interrupts.pause(interval_s)
 
 
 def _repaint(client: Client, interval_s: float) -> None:
@@ -61,4 +62,4 @@ def _repaint(client: Client, interval_s: float) -> None:
     with Live(screen=True, auto_refresh=False) as live:
         while True:
             live.update(rendered(status_blocks(read(client.status(), Status))), refresh=True)
-            time.sleep(interval_s)
+            interrupts.pause(interval_s)

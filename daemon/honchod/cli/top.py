@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from honchod.cli import interrupts
 from honchod.cli.answers import read
 from honchod.cli.options import json_option, open_client, socket_option
 from honchod.cli.output import rendered, show, show_json
@@ -44,11 +45,12 @@ Without a terminal, or with --once, it looks twice, one interval apart, and prin
 @socket_option
 def top(interval_s: float, once: bool, as_json: bool) -> None:
     """Watch the lanes that have waited longest, the dead letters and the throughput."""
+    interrupts.remember()
     with open_client() as client:
         pace = Pace()
         pace.add(_look(client))
         if once or as_json or not sys.stdout.isatty():
-            time.sleep(interval_s)
+            interrupts.pause(interval_s)
             look = _look(client)
             pace.add(look)
             if as_json:
@@ -75,4 +77,4 @@ def _repaint(client: Client, pace: Pace, interval_s: float) -> None:
             look = _look(client)
             pace.add(look)
             live.update(rendered(top_blocks(look, pace)), refresh=True)
-            time.sleep(interval_s)
+            interrupts.pause(interval_s)

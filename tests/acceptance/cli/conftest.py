@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,12 @@ from command import Honchod
 from honchod.client import Client
 from support.daemon import DaemonProcess
 from support.network import Network, running_network
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts_count() -> None:
+    """A shell's background jobs ignore interrupts, and so would every command that is started from one."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

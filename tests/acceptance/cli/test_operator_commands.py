@@ -60,7 +60,7 @@ def test_watch_repaints_until_it_is_interrupted(honchod: Honchod) -> None:
     seen = [json.loads(watching.stdout.readline())["uptime_s"] for _ in range(3)]
     watching.send_signal(signal.SIGINT)
     # Read on to its end: it may be in the middle of a line.
-    watching.communicate(timeout=20)
+    watching.communicate(timeout=60)
     assert watching.returncode == 130
     assert seen[0] < seen[2]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from honchod.cli import interrupts
 from honchod.cli.demo.conversation import CONVERSATION
 from honchod.cli.demo.play import QUESTION, Acked, Ended, play
 from honchod.cli.demo.processes import DemoFailed
@@ -39,6 +40,7 @@ def demo(keep: bool, as_json: bool) -> int:
     way whose answer never comes. Then it is started again, and Honcho must hold every message once, in order.
     It ends with the memory that the next prompt would get.
     """
+    interrupts.remember()
     directory = Path(tempfile.mkdtemp(prefix="honchod-demo-"))
     try:
         acked, ended = _perform(directory, _screen(as_json=as_json))

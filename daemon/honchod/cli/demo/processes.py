@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+from honchod.cli import interrupts
 from honchod.client import Client, NotReachable
 
 START_TIMEOUT_S = 20.0
@@ -33,7 +34,7 @@ def wait_for(what: str, condition: Callable[[], T], timeout_s: float = START_TIM
     while not (answer := condition()):
         if time.monotonic() > deadline_s:
             raise DemoFailed(f"waited {timeout_s:g} s in vain for {what}")
-        time.sleep(LOOK_INTERVAL_S)
+        interrupts.pause(LOOK_INTERVAL_S)
     return answer
 
 
