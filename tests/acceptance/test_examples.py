@@ -38,6 +38,7 @@ class Machine:
             **os.environ,
             "PATH": f"{programs}:{os.environ['PATH']}",
             "HONCHOD_SOCKET": str(daemon.socket),
+            "HONCHOD_DROP": str(daemon.drop_dir),
         }
 
     def run(self, *command: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

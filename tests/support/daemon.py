@@ -46,6 +46,7 @@ class DaemonProcess:
         self.state_dir = self.directory / "state"
         self.settings_file = self.directory / "honchod.toml"
         self.hosts_file = self.directory / "honcho.json"
+        self.drop_dir = self.directory / "drop"
         self.log_file = self.directory / "log"
         self.process: subprocess.Popen[bytes] | None = None
         self.environ: dict[str, str] = {}
@@ -75,6 +76,7 @@ class DaemonProcess:
         environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith("HONCHO")},
             "HONCHOD_HONCHO_CONFIG": str(self.hosts_file),
+            "HONCHOD_DROP": str(self.drop_dir),
             **self.environ,
         }
         with self.log_file.open("ab") as log:

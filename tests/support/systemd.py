@@ -85,6 +85,7 @@ class ListeningSocket:
         )
         environ = {name: value for name, value in os.environ.items() if not name.startswith("HONCHO")}
         environ["HONCHOD_HONCHO_CONFIG"] = str(daemon.hosts_file)
+        environ["HONCHOD_DROP"] = str(daemon.drop_dir)
         with daemon.log_file.open("ab") as log:
             daemon.process = subprocess.Popen(
                 [

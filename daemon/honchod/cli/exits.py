@@ -7,7 +7,7 @@ import sys
 from enum import IntEnum
 
 from honchod.cli.printable import printable
-from honchod.client.errors import ClientError, NotAllowed, NotReachable, Rejected
+from honchod.client.errors import ClientError, NotAllowed, NotKept, NotReachable, Rejected
 
 
 class Exit(IntEnum):
@@ -28,7 +28,7 @@ def complain(error: ClientError) -> Exit:
     """Write ``honchod: CODE: detail`` to stderr and return the exit code."""
     detail = error.detail if isinstance(error, Rejected) else str(error)
     sys.stderr.write(f"honchod: {error.code}: {printable(detail)}\n")
-    if isinstance(error, NotReachable):
+    if isinstance(error, (NotReachable, NotKept)):
         return Exit.NOT_REACHABLE
     return Exit.NOT_ALLOWED if isinstance(error, NotAllowed) else Exit.FAILED
 

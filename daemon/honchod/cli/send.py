@@ -25,7 +25,12 @@ examples:
 
 With --ndjson, stdin holds one message a line, as in the API ({"content": …, "role": …, "id": …});
 all go in one request, all or nothing. Prints one line a message: its id and what became of it.
+
+Where no daemon answers it is kept in the drop box ($HONCHOD_DROP, else honchod/drop under $XDG_STATE_HOME)
+and taken in later, in order; its status is then "dropped".
 """
+
+KEPT = "honchod: no daemon took it: it is kept in the drop box, and goes on once a daemon answers\n"
 
 MESSAGE_FIELDS = ("role", "id", "author", "peer", "created_at", "metadata")
 
@@ -35,8 +40,10 @@ def run(arguments: Sequence[str], socket: str | None) -> int:
     parser = make_parser()
     given = parser.parse_args(arguments)
     messages = _messages(given, parser)
-    with Client(given.socket or socket, wait_s=given.wait) as client:
+    with Client(given.socket or socket, wait_s=given.wait, drop=not given.no_drop) as client:
         written = client.write(messages, session=given.session, host=given.host, turn_end=given.turn_end)
+    if written.dropped:
+        sys.stderr.write(KEPT)
     if given.json:
         print(json.dumps(_answer(written)))
     elif not given.quiet:
@@ -75,6 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="how long to try again while the daemon is away or full",
     )
+    add("--no-drop", action="store_true", help="fail where no daemon answers, instead of keeping it")
     add("--json", action="store_true", help="print the daemon's answer as JSON")
     add("--quiet", action="store_true", help="print nothing when it went well")
     add("--socket", metavar="PATH", help="the daemon's socket")

@@ -61,6 +61,10 @@ def _overview(status: Status) -> Block:
         writer=f"{number(writer.commits)} commits, {commit_times}",
         cache=f"{number(cache.entries)} entries, {number(cache.hits)} hits, {number(cache.misses)} misses",
         database=f"{size(status.database_bytes)}, WAL {size(status.wal_bytes)}",
+        drop_box=Cell(
+            f"{number(status.drop.waiting)} waiting, {number(status.drop.bad)} bad",
+            Tone.BAD if status.drop.bad or status.drop.trouble else Tone.PLAIN,
+        ),
     )
 
 

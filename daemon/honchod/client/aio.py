@@ -21,7 +21,7 @@ from honchod.client.connection import (
 )
 from honchod.client.errors import ClientError, NoAnswer, NotReachable
 from honchod.client.operations import Operations
-from honchod.client.persistence import Persistence
+from honchod.client.persistence import Persistence, is_kept
 from honchod.client.pool import Pool
 from honchod.client.results import Recalled, Written, read_recalled, read_written
 from honchod.client.wire import Answer, AnswerReader
@@ -96,10 +96,12 @@ class AsyncClient(Operations):
         *,
         timeout_s: float = calls.ANSWER_TIMEOUT_S,
         wait_s: float = 0.0,
+        drop: bool = False,
     ) -> None:
         self.socket_path = socket_path() if socket is None else os.fspath(socket)
         self._timeout_s = timeout_s
         self._wait_s = wait_s
+        self._drop = drop
         self._pool: Pool[AsyncConnection] = Pool()
 
     async def __aenter__(self) -> AsyncClient:
@@ -137,6 +139,8 @@ class AsyncClient(Operations):
             turn_end=turn_end,
             group=group,
         )
+        if self._drop:
+            return await self._write_or_keep(call, timeout_s, wait_s)
         return read_written(await self._do(call, timeout_s, wait_s))
 
     async def recall(
@@ -181,6 +185,20 @@ class AsyncClient(Operations):
         """As ``Client.call``."""
         return await self._do(calls.other(method, path, body, repeatable), timeout_s, wait_s)
 
+    async def _write_or_keep(self, call: Call, timeout_s: float | None, wait_s: float | None) -> Written:
+        from honchod.client import drop
+
+        tried = False
+        if await asyncio.to_thread(drop.is_through, self.socket_path):
+            try:
+                return read_written(await self._do(call, timeout_s, wait_s))
+            except ClientError as error:
+                if not is_kept(error):
+                    raise
+                tried = isinstance(error, NoAnswer)
+
+        return await asyncio.to_thread(drop.keep, call, tried=tried)
+
     async def _do(self, call: Call, timeout_s: float | None = None, wait_s: float | None = None) -> Any:
         request = call.encode()
         limit_s = timeout_s or call.timeout_s or self._timeout_s
@@ -201,8 +219,9 @@ class AsyncClient(Operations):
                 raise
             except NotReachable:
                 pass  # The daemon closed it between two requests: nothing went out, a fresh one will do.
+        connect_s = min(timeout_s, calls.CONNECT_S) if self._drop else timeout_s
         return await self._exchange_on(
-            await AsyncConnection.connect(self.socket_path, timeout_s), request, timeout_s
+            await AsyncConnection.connect(self.socket_path, connect_s), request, timeout_s
         )
 
     async def _exchange_on(self, connection: AsyncConnection, request: bytes, timeout_s: float) -> Answer:

@@ -11,7 +11,7 @@ from honchod.client.address import socket_path
 from honchod.client.connection import Connection
 from honchod.client.errors import ClientError, NoAnswer, NotReachable
 from honchod.client.operations import Operations
-from honchod.client.persistence import Persistence
+from honchod.client.persistence import Persistence, is_kept
 from honchod.client.pool import Pool
 from honchod.client.results import Recalled, Written, read_recalled, read_written
 
@@ -32,6 +32,11 @@ class Client(Operations):
     daemon is away or asks to come back later (queue full, quota, restart). Both can be given to a single call
     too. With ``wait_s=0`` such a failure is raised at once; so is one that asks for more time than is left.
 
+    With ``drop`` a write that no daemon takes, or that no answer comes for, is kept in the drop box of this
+    user (``honchod.client.box``) until one takes it in; ``Written.dropped`` tells. To connect may then take
+    ``calls.CONNECT_S``. What waits in the box is handed over first, and what cannot be handed over yet is
+    joined by what is written after it, so that order is kept. What the daemon refuses is raised.
+
     Every method raises the errors of ``honchod.client.errors``.
     """
 
@@ -41,10 +46,12 @@ class Client(Operations):
         *,
         timeout_s: float = calls.ANSWER_TIMEOUT_S,
         wait_s: float = 0.0,
+        drop: bool = False,
     ) -> None:
         self.socket_path = socket_path() if socket is None else os.fspath(socket)
         self._timeout_s = timeout_s
         self._wait_s = wait_s
+        self._drop = drop
         self._pool: Pool[Connection] = Pool()
 
     def __enter__(self) -> Client:
@@ -87,6 +94,8 @@ class Client(Operations):
             turn_end=turn_end,
             group=group,
         )
+        if self._drop:
+            return self._write_or_keep(call, timeout_s, wait_s)
         return read_written(self._do(call, timeout_s, wait_s))
 
     def recall(
@@ -134,6 +143,19 @@ class Client(Operations):
         """
         return self._do(calls.other(method, path, body, repeatable), timeout_s, wait_s)
 
+    def _write_or_keep(self, call: Call, timeout_s: float | None, wait_s: float | None) -> Written:
+        from honchod.client import drop
+
+        tried = False
+        if drop.is_through(self.socket_path):
+            try:
+                return read_written(self._do(call, timeout_s, wait_s))
+            except ClientError as error:
+                if not is_kept(error):
+                    raise
+                tried = isinstance(error, NoAnswer)
+        return drop.keep(call, tried=tried)
+
     def _do(self, call: Call, timeout_s: float | None = None, wait_s: float | None = None) -> Any:
         request = call.encode()
         limit_s = timeout_s or call.timeout_s or self._timeout_s
@@ -154,7 +176,8 @@ class Client(Operations):
                 raise
             except NotReachable:
                 pass  # The daemon closed it between two requests: nothing went out, a fresh one will do.
-        return self._exchange_on(Connection.connect(self.socket_path, timeout_s), request, timeout_s)
+        connect_s = min(timeout_s, calls.CONNECT_S) if self._drop else timeout_s
+        return self._exchange_on(Connection.connect(self.socket_path, connect_s), request, timeout_s)
 
     def _exchange_on(self, connection: Connection, request: bytes, timeout_s: float) -> Answer:
         reusable = False

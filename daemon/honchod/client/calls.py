@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ANSWER_TIMEOUT_S = 10.0
 """How long a try may take unless the caller or the call says otherwise."""
 
+CONNECT_S = 0.25
+"""How long a client with a drop box tries to connect."""
+
 TOOL_TIMEOUT_S = 90.0
 """How long a memory tool may take: a model thinks, and Honcho is asked more than once."""
 

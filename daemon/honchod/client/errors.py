@@ -19,7 +19,12 @@
     │   ├── Draining             503 draining
     │   ├── Busy                 503 busy
     │   └── OutboxFull           507 outbox_full
-    └── BadAnswer              what came back is not the daemon's answer
+    ├── BadAnswer              what came back is not the daemon's answer
+    └── NotKept                no daemon took a write, and the drop box does not keep it
+        ├── DropFull             drop_full: as much waits in it as it holds
+        ├── DropRefused          drop_refused: what may not stand in a file
+        ├── DropUnredacted       drop_redaction_failed: a redactor failed
+        └── DropUnusable         drop_unusable: the box cannot be written
 
 Each has a stable ``code``. A code this client does not know is a plain ``Rejected``.
 """
@@ -72,6 +77,43 @@ class BadAnswer(ClientError):
     """What came back is not HTTP, not JSON or not the shape that was promised."""
 
     code = "bad_answer"
+
+
+class NotKept(ClientError):
+    """No daemon took a write, and the drop box does not keep it: nothing of it is anywhere.
+
+    Its cause is why no daemon took it, where one was asked.
+    """
+
+    code = "not_kept"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"no daemon took it, and it is not in the drop box: {detail}")
+        self.detail = detail
+
+
+class DropFull(NotKept):
+    """As many requests or bytes wait in the box as it holds."""
+
+    code = "drop_full"
+
+
+class DropRefused(NotKept):
+    """What may not stand in a file: a secret in a name, a field that the daemon does not know, too much."""
+
+    code = "drop_refused"
+
+
+class DropUnredacted(NotKept):
+    """A redactor failed: nothing was written."""
+
+    code = "drop_redaction_failed"
+
+
+class DropUnusable(NotKept):
+    """The box cannot be written: it is another user's, no directory, on a full or read-only disk."""
+
+    code = "drop_unusable"
 
 
 class Rejected(ClientError):

@@ -26,6 +26,17 @@ BUSY_WAIT_S = 1.0
 WAIT_STATUSES = frozenset({429, 503, 507})
 """Where waiting helps: the quota, a restart, a full queue."""
 
+AWAY = 503
+"""The daemon stops, or has too much to do: nothing of the call was done."""
+
+
+def is_kept(error: ClientError) -> bool:
+    """Whether a write that fails so goes to the drop box, where the client has one: no daemon has it.
+
+    Where an answer was lost it may have it all the same; the ids tell when it is taken in.
+    """
+    return isinstance(error, NotReachable) or (isinstance(error, Rejected) and error.status == AWAY)
+
 
 class Persistence:
     """The tries of one call: says how long to wait before the next, or raises what the caller gets.

@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 
 from honchod.client.errors import BadAnswer
 
+DROPPED = "dropped"
+"""The status of a message that no daemon has taken yet: it waits in the drop box."""
+
 
 class WrittenMessage(NamedTuple):
     """What became of one message.
 
-    ``status`` is ``queued``, ``duplicate`` or ``skipped``; ``parts`` counts the pieces of a stored one,
-    ``reason`` says why one was skipped.
+    ``status`` is ``queued``, ``duplicate``, ``skipped`` or ``dropped``; ``parts`` counts the pieces of a
+    stored one, ``reason`` says why one was skipped.
     """
 
     id: str
@@ -25,13 +28,19 @@ class WrittenMessage(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The answer to a write: everything ``queued`` in it is on disk.
+    """The answer to a write: everything ``queued`` or ``dropped`` in it is on disk.
 
-    ``session`` is the Honcho session id that was used; ``results`` are in the order of the messages.
+    ``session`` is the Honcho session id that was used, of a dropped write the session that the caller named
+    (empty with a locator); ``results`` are in the order of the messages.
     """
 
     session: str
     results: tuple[WrittenMessage, ...]
+
+    @property
+    def dropped(self) -> bool:
+        """Whether no daemon has it yet, and it waits in the drop box."""
+        return any(message.status == DROPPED for message in self.results)
 
 
 class Recalled(NamedTuple):

@@ -41,6 +41,7 @@ class Exposition(Collector):
             yield from _outbox(self.seen)
             yield from _delivery(self.seen.status)
             yield from _cache(self.seen.status)
+            yield _drop_box(self.seen.status)
             yield from _condition(self.seen)
 
 
@@ -120,6 +121,16 @@ def _cache(status: Status) -> Iterator[Metric]:
     for result, count in (("hit", cache.hits), ("miss", cache.misses), ("stale", cache.stale)):
         lookups.add_metric([result], count)
     yield lookups
+
+
+def _drop_box(status: Status) -> Metric:
+    drop = status.drop
+    return _gauges(
+        "honchod_drop_files",
+        "Requests in the drop box: those that wait, and those that could not be taken in.",
+        "state",
+        {"waiting": drop.waiting, "bad": drop.bad},
+    )
 
 
 def _condition(seen: Seen) -> Iterator[Metric]:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from honchod.drop.contents import DropBox
+
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
 """An id or key in a request."""
 
@@ -124,6 +126,7 @@ class Status(msgspec.Struct, frozen=True):
     """The one that is under way."""
     unacknowledged: int = 0
     """How many of the notices stand there until somebody acknowledges them."""
+    drop: DropBox = DropBox()
 
 
 class Health(msgspec.Struct, frozen=True):

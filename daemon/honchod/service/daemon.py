@@ -29,6 +29,7 @@ from honchod.delivery.circuit import Circuit
 from honchod.delivery.deliver import Result
 from honchod.delivery.routes import routes
 from honchod.delivery.worker import Worker
+from honchod.drop.taker import Taker
 from honchod.errors import NotFound
 from honchod.gateway.pool import GatewayPool
 from honchod.identity.host import Hosts
@@ -58,9 +59,12 @@ from honchod.web.server import PageServer, PageSettings
 
 log = structlog.get_logger("honchod.service")
 
+DROP_BOX_FIRST_S = 5.0
+"""As long may taking the drop box in delay the opening of the door; the rest follows while it is open."""
+
 FEATURES = (
     *("messages", "recall", "sessions", "prompt", "tools"),
-    *("dead_letters", "worker", "checks", "backup", "reload", "metrics"),
+    *("dead_letters", "worker", "checks", "backup", "reload", "metrics", "drop"),
 )
 
 
@@ -185,6 +189,10 @@ class Daemon(Operating):
             log.error("notice.unacknowledged", notice=conditions.sentence(notice))
         if not self._outbox.watch.checked:
             self._outbox.watch.check()
+        self._taker = Taker(settings.drop_dir, self._write_own, clock=self._clock)
+        # Before the door opens: what was said while the daemon was away comes before what is said now.
+        await self._taker.take_in(within_s=DROP_BOX_FIRST_S)
+        self._taking = asyncio.create_task(self._taker.run())
 
     async def serve(self, listener: Listener) -> None:
         """Open the front door."""
@@ -204,9 +212,11 @@ class Daemon(Operating):
         budget_s = self._settings.delivery.stop_timeout_s
         self._door.refuse_intake()
         self._backups.close()
+        self._taker.stop()
         self._ready = False
         if self._page is not None:
             await self._page.close()
+        await self._taking
         await self._worker.stop(budget_s * 0.8)
         await self._working
         await self._door.stop(budget_s * 0.1)
@@ -227,6 +237,10 @@ class Daemon(Operating):
                 ms=round((self._clock.monotonic_s() - started_s) * 1000, 1),
             )
         return written
+
+    async def _write_own(self, request: WriteRequest) -> WriteResult:
+        """Take in what the daemon's own user left in the drop box."""
+        return await self.write(request, uid=os.geteuid(), operator=True)
 
     def health(self, within_s: float | None = None) -> Health:
         """Whether the writer and the scheduler make progress (``within_s``: sooner than is usual)."""
@@ -263,14 +277,20 @@ class Daemon(Operating):
             notices=list(self._hosts.warnings),
             oldest=oldest,
         )
-        return msgspec.structs.replace(seen, backup=self._backups.progress)
+        drop = self._taker.contents
+        return msgspec.structs.replace(
+            seen,
+            backup=self._backups.progress,
+            drop=drop,
+            notices=[*seen.notices, *conditions.of_drop_box(drop)],
+        )
 
     async def reload(self) -> Reloaded:
         """Read the configuration again. Raises `ConfigError`, and then nothing has changed."""
         fresh, hosts = wiring.load(self._config, self._environ, self._flags)
         restart = [
             name
-            for name in ("state_dir", "socket", "outbox_path", "outbox", "limits", "http")
+            for name in ("state_dir", "socket", "outbox_path", "drop_dir", "outbox", "limits", "http")
             if getattr(fresh, name) != getattr(self._settings, name)
         ]
         kept = {name: getattr(self._settings, name) for name in restart}

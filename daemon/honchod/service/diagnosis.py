@@ -14,6 +14,7 @@ from honchod.identity.host import Hosts
 from honchod.ops.doctor import files as file_checks
 from honchod.ops.doctor import machine, queue, sockets
 from honchod.ops.doctor.configuration import settings_faults
+from honchod.ops.doctor.drop import drop_box
 from honchod.ops.doctor.finding import Finding, ok, skipped, warning, wrong
 from honchod.ops.doctor.unit import unit
 from honchod.outbox.database import FILE_NAME, StateDir
@@ -41,6 +42,7 @@ def diagnose(
     found = [*_configuration(settings_file, settings, environ), machine.sqlite()]
     found += [machine.wall_clock(SystemClock()), *machine.disk(settings.state_dir, settings.outbox.max_bytes)]
     found += file_checks.state_dir(settings.state_dir)
+    found += drop_box(settings.drop_dir)
     for path in _units(environ):
         found += unit(path, stop_timeout_s=settings.delivery.stop_timeout_s)
     if offline:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from honchod.capture.own_patterns import OwnPattern
+from honchod.client.box import box_path
 from honchod.errors import ConfigError
 from honchod.identity import fields
 from honchod.identity.files import is_there, read_text
@@ -57,12 +58,14 @@ class Settings(msgspec.Struct, frozen=True):
 
     ``honcho_config`` is None where no file was named: then the usual places count.
     ``outbox_path`` is None where the outbox stands in the state directory, under its usual name.
+    ``drop_dir`` is None for a user without a home: nobody can leave anything there.
     """
 
     state_dir: Path
     socket: Path
     honcho_config: Path | None = None
     outbox_path: Path | None = None
+    drop_dir: Path | None = None
     access: Access = Access()
     delivery: Delivery = Delivery()
     outbox: Outbox = Outbox()
@@ -97,6 +100,7 @@ def load(
         socket=places.socket(flags, file),
         honcho_config=places.named("HONCHOD_HONCHO_CONFIG", file.honcho_config, "honcho_config"),
         outbox_path=places.named("HONCHO_OUTBOX_PATH", None, ""),
+        drop_dir=places.drop_dir(file),
         access=file.access,
         delivery=file.delivery,
         outbox=file.outbox,
@@ -187,6 +191,11 @@ class _Places:
             return flags.socket.absolute()
         named = self.named("HONCHOD_SOCKET", file.socket, "socket")
         return named or self._runtime_dir() / _SOCKET_NAME
+
+    def drop_dir(self, file: File) -> Path | None:
+        named = self.named("HONCHOD_DROP", file.drop_dir, "drop_dir")
+        usual = box_path(self._env)
+        return named or (Path(usual) if usual else None)
 
     def named(self, name: str, in_file: str | None, key: str) -> Path | None:
         """The path that the environment or the file names; ``~`` is the user's home."""

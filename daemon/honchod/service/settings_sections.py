@@ -242,6 +242,16 @@ class File(msgspec.Struct, frozen=True):
         ]
         | None
     ) = None
+    drop_dir: (
+        Annotated[
+            str,
+            _says(
+                "Where clients of the daemon's user leave what finds no daemon; taken in when it is back. "
+                "Clients look for $HONCHOD_DROP, else honchod/drop under $XDG_STATE_HOME."
+            ),
+        ]
+        | None
+    ) = None
     access: Access = Access()
     delivery: Delivery = Delivery()
     outbox: Outbox = Outbox()

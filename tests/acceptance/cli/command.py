@@ -98,6 +98,7 @@ class Honchod:
         return {
             **clean_environ(),
             "HONCHOD_SOCKET": str(self.socket),
+            "HONCHOD_DROP": str(self.socket.parent / "drop"),
             "TERM": "xterm-256color",
             **self.environ,
         }

@@ -97,7 +97,7 @@ def test_quiet_says_nothing_when_it_went_well(honchod: Honchod, session: str) ->
 
 def test_wait_lets_a_message_outlive_a_restart(honchod: Honchod, session: str, daemon: DaemonProcess) -> None:
     assert daemon.stop() == 0
-    assert honchod.run("send", "--session", session, "x").returncode == 3
+    assert honchod.run("send", "--session", session, "--no-drop", "x").returncode == 3
     sending = honchod.start(
         "send", "--session", session, "--id", "m1", "--wait", "30", "x", stdout=subprocess.PIPE
     )

@@ -114,10 +114,10 @@ def test_wrong_usage_of_send_is_exit_code_2(arguments: list[str], capsys: pytest
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--socket", "{}", "send", "--session", "s", "x"],
-        ["--socket={}", "send", "--session", "s", "x"],
-        ["send", "--session", "s", "--socket", "{}", "x"],
-        ["--socket", "/elsewhere", "send", "--session", "s", "--socket", "{}", "x"],
+        ["--socket", "{}", "send", "--no-drop", "--session", "s", "x"],
+        ["--socket={}", "send", "--no-drop", "--session", "s", "x"],
+        ["send", "--no-drop", "--session", "s", "--socket", "{}", "x"],
+        ["--socket", "/elsewhere", "send", "--no-drop", "--session", "s", "--socket", "{}", "x"],
         ["--socket", "{}", "status"],
         ["--socket", "/elsewhere", "status", "--socket", "{}"],
         ["letters", "--socket", "{}", "list"],

@@ -50,7 +50,8 @@ class _Process:
         with self._out.open("ab") as out, self._log.open("ab") as log:
             self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [sys.executable, "-m", "honchod", *arguments],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=environ, cwd=directory,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=directory,
+                env={**environ, "HONCHOD_DROP": str(directory / "drop")},
             )  # fmt: skip
 
     def output(self) -> str:

@@ -1,0 +1,1 @@
+"""What agents left in the drop box while no daemon answered, taken in: oldest first, once."""
