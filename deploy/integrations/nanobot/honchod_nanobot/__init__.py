@@ -1,0 +1,1 @@
+"""nanobot remembers through honchod: capture, memory in the prompt, and the ``honcho_memory`` tool."""

@@ -1,0 +1,155 @@
+"""nanobot's gateway with our plugin in it, installed from the registry and driven over its WebSocket."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtimes.install import ROOT, python_runtime
+from runtimes.model_server import ModelServer, Use
+from runtimes.nanobot.gateway import Chat, Gateway, chat_with
+from runtimes.oracle import assert_arrived
+from support.daemon import DaemonProcess
+from support.honcho import Remote
+from support.waiting import wait_until
+
+NANOBOT = "nanobot-ai==0.3.5"
+ADAPTER = ROOT / "deploy" / "integrations" / "nanobot"
+
+
+@pytest.fixture(scope="session")
+def venv() -> Path:
+    """Nanobot's environment with the plugin in it."""
+    place = python_runtime("nanobot", [NANOBOT])
+    pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", str(ADAPTER)], check=True)
+    return place
+
+
+@pytest.fixture
+def daemon(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> DaemonProcess:
+    """A daemon that knows nanobot."""
+    return make_daemon({**hosts, "hosts": {"nanobot": {}}}).start()
+
+
+@pytest.fixture
+def gateway(venv: Path, daemon: DaemonProcess, model: ModelServer) -> Iterator[Gateway]:
+    """nanobot, running."""
+    gateway = Gateway(venv, model.url, daemon.socket)
+    try:
+        gateway.start()
+        yield gateway
+    finally:
+        gateway.close()
+
+
+@pytest.fixture
+def chat(gateway: Gateway) -> Iterator[Chat]:
+    """A chat with it."""
+    with chat_with(gateway) as chat:
+        yield chat
+
+
+def session_of(daemon: DaemonProcess, chat: Chat, conversation: int = 1) -> str:
+    """The Honcho session of a conversation of a chat."""
+    name = chat.key if conversation == 1 else f"{chat.key}#{conversation}"
+    with daemon.client() as client:
+        return str(client.resolve_session(name, host="nanobot")["session"])
+
+
+def test_twenty_turns_with_new_subagent_and_cron_arrive_once_in_order_though_the_daemon_is_killed(
+    daemon: DaemonProcess, chat: Chat, model: ModelServer, remote: Remote, workspace: str
+) -> None:
+    soon = (datetime.now(UTC) + timedelta(seconds=8)).isoformat()
+    model.on("Have somebody count the boxes", Use("spawn", {"task": "Count the boxes.", "label": "boxes"}))
+    model.on("started (id:", "Somebody counts them.")
+    model.on("Count the boxes.", "There are 41 boxes.")
+    model.on("[Subagent 'boxes'", "There are 41.")
+    model.on("Remind me", Use("cron", {"action": "add", "name": "walk", "message": "Say: walk!", "at": soon}))
+    model.on("Created job", "I will.")
+    model.on("Say: walk!", "Time for a walk!")
+    said: list[tuple[str, str]] = []
+
+    def say(text: str, *answers: str) -> None:
+        chat.say(text)
+        said.append(("ann", text))
+        said.extend(("bot", answer) for answer in answers or ("Understood.",))
+
+    for number in range(1, 8):
+        say(f"This is note {number}: shelf {number * 7} is full.")
+    say("Have somebody count the boxes, please.", "Somebody counts them.", "There are 41.")
+    say("Remind me of my walk in a moment.", "I will.")
+    chat.wait_for_turn()
+    said.append(("bot", "Time for a walk!"))
+    before_new = list(said)
+    chat.say("/new")
+    said.clear()
+    for number in range(1, 5):
+        say(f"A new matter, part {number}.")
+    daemon.kill()
+    for number in range(5, 9):
+        say(f"A new matter, part {number}.")
+    daemon.start()
+    for number in range(9, 12):
+        say(f"A new matter, part {number}.")
+
+    daemon.wait_for_delivery()
+    first, second = session_of(daemon, chat), session_of(daemon, chat, 2)
+    assert first != second
+    assert_arrived(remote, workspace, {first: before_new, second: said})
+
+
+def test_memory_of_an_earlier_conversation_is_in_the_prompt_of_the_next(
+    daemon: DaemonProcess, chat: Chat, model: ModelServer
+) -> None:
+    chat.say("I moved to Lisbon in March, and my bicycle is green.")
+    daemon.wait_for_delivery()
+    chat.say("/new")
+
+    def remembered() -> bool:
+        chat.say("Where do I live?")
+        asked = model.prompts()[-1]
+        return "<memory-context>" in asked and "Lisbon" in asked
+
+    wait_until(remembered, "Lisbon in the prompt", timeout_s=60)
+
+
+def test_the_tool_answers_the_model(daemon: DaemonProcess, chat: Chat, model: ModelServer) -> None:
+    chat.say("My cat is called Minka.")
+    daemon.wait_for_delivery()
+    model.on("look it up", Use("honcho_memory", {"action": "search", "query": "cat", "where": "session"}))
+    model.on("for good", Use("honcho_memory", {"action": "remember", "content": "Ann has a cat, Minka."}))
+
+    chat.say("What was my cat called? Please look it up.")
+    found = model.requests[-1]["messages"][-1]
+    chat.say("Remember my cat for good.")
+    kept = model.requests[-1]["messages"][-1]
+
+    assert (found["role"], found["name"]) == ("tool", "honcho_memory")
+    assert "Minka" in found["content"]
+    assert kept["role"] == "tool"
+    assert not kept["content"].startswith("Error")
+
+
+def test_a_turn_that_nanobot_did_not_survive_is_handed_over_once_it_is_back(
+    daemon: DaemonProcess,
+    gateway: Gateway,
+    chat: Chat,
+    remote: Remote,
+    workspace: str,
+) -> None:
+    chat.say("Before the crash.")
+    gateway.kill()
+    gateway.start()
+    with chat_with(gateway) as again:
+        again.say("After the crash.")
+        expected = {
+            session_of(daemon, chat): [("ann", "Before the crash."), ("bot", "Understood.")],
+            session_of(daemon, again): [("ann", "After the crash."), ("bot", "Understood.")],
+        }
+        assert_arrived(remote, workspace, expected)
