@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -229,11 +230,10 @@ def test_two_restores_in_a_second_replace_no_kept_file(copy: Path, tmp_path: Pat
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root restores for somebody else")
-def test_root_leaves_the_files_to_the_owner_of_the_directory(copy: Path, tmp_path: Path) -> None:
-    directory = tmp_path / "other"
-    directory.mkdir()
-    for parent in (directory, tmp_path, *list(tmp_path.parents)[:2]):
-        parent.chmod(0o755)
-    os.chown(directory, 65534, 65534)
-    put_back(copy, directory)
-    assert {(path.stat().st_uid, path.stat().st_gid) for path in directory.iterdir()} == {(65534, 65534)}
+def test_root_leaves_the_files_to_the_owner_of_the_directory(copy: Path) -> None:
+    # Not under tmp_path: what is above it is closed to other users, and pytest closes it again at each start.
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        os.chown(directory, 65534, 65534)
+        put_back(copy, directory)
+        assert {(path.stat().st_uid, path.stat().st_gid) for path in directory.iterdir()} == {(65534, 65534)}
