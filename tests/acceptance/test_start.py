@@ -9,8 +9,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -125,14 +126,20 @@ def test_a_wrong_configuration_is_named_whole_and_refused(daemon: DaemonProcess)
     assert not daemon.state_dir.exists()
 
 
+@pytest.fixture
+def home_of_nobody() -> Iterator[Path]:
+    """Not under tmp_path: what is above it is closed to other users, and pytest closes it at each start."""
+    nobody = pwd.getpwnam("nobody")
+    with tempfile.TemporaryDirectory() as home:
+        shutil.chown(home, nobody.pw_uid, nobody.pw_gid)
+        yield Path(home)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start it as somebody else")
-def test_it_runs_as_an_ordinary_user(network: Network, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_it_runs_as_an_ordinary_user(network: Network, home_of_nobody: Path) -> None:
     """As nobody: its files are its own, and another ordinary user may not even connect."""
     nobody = pwd.getpwnam("nobody")
-    home = tmp_path_factory.mktemp("nobody")
-    for directory in (home, home.parent, home.parent.parent):
-        directory.chmod(0o755)
-    shutil.chown(home, nobody.pw_uid, nobody.pw_gid)
+    home = home_of_nobody
     config = home / "honcho.json"
     config.write_text(f'{{"baseUrl": "{network.url}", "workspace": "w", "peerName": "ann", "aiPeer": "bot"}}')
     run = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
