@@ -17,9 +17,7 @@ async def read_body(request: web.BaseRequest, limit_bytes: int) -> bytes:
 
     Raises PeerLeft when the rest will never come.
     """
-    declared = request.headers.get(hdrs.CONTENT_LENGTH)
-    if declared is not None and int(declared) > limit_bytes:
-        raise _over(limit_bytes)
+    check_size(int(request.headers.get(hdrs.CONTENT_LENGTH, 0)), limit_bytes)
     try:
         if request.content.is_eof():
             body = request.content.read_nowait(-1)
@@ -29,8 +27,7 @@ async def read_body(request: web.BaseRequest, limit_bytes: int) -> bytes:
         raise BadRequest("the body is not well-formed HTTP/1.1") from None
     except ConnectionError as error:
         raise PeerLeft from error
-    if len(body) > limit_bytes:
-        raise _over(limit_bytes)
+    check_size(len(body), limit_bytes)
     return body
 
 
@@ -44,5 +41,7 @@ async def _collect(request: web.BaseRequest, limit_bytes: int) -> bytes:
     return bytes(body)
 
 
-def _over(limit_bytes: int) -> TooLarge:
-    return TooLarge(f"the body is over {limit_bytes} bytes")
+def check_size(size_bytes: int, limit_bytes: int) -> None:
+    """Raise TooLarge for a body of more than ``limit_bytes``."""
+    if size_bytes > limit_bytes:
+        raise TooLarge(f"the body is over {limit_bytes} bytes")

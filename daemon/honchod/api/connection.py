@@ -17,6 +17,7 @@ from honchod.api.bodies import PeerLeft
 from honchod.api.callers import Caller, caller_of
 from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
+from honchod.api.whole import Whole, read_whole
 from honchod.errors import BadRequest, Problem, RequestTimeout
 
 if TYPE_CHECKING:
@@ -28,11 +29,17 @@ _log = structlog.get_logger(__name__)
 class Connection(web.RequestHandler):
     """The HTTP protocol of aiohttp, with the peer's credentials and a phase that bounds every wait.
 
+    Requests that come whole are answered without it, until the first that does not: from then on it reads
+    all, for it may hold the beginning of the next one.
+
     aiohttp has no bound on how long headers, a body or the reading of an answer may take; here each phase
     records when it began, and ``Connections`` ends those that last too long.
     """
 
-    __slots__ = ("_body", "_connections", "_half_closed", "_work", "attended", "caller", "phase", "since_s")
+    __slots__ = (
+        *("_body", "_connections", "_half_closed", "_handed_over", "_held", "_serving", "_work"),
+        *("attended", "caller", "phase", "since_s"),
+    )
 
     caller: Caller
 
@@ -42,6 +49,9 @@ class Connection(web.RequestHandler):
         self._body: StreamReader | None = None
         self._work: asyncio.Task[None] | None = None
         self._half_closed = False
+        self._handed_over = False
+        self._serving = False
+        self._held = b""
         self.attended = False
         """Whether the work in hand ends with the peer: nobody else wants its result."""
         self.phase = Phase.IDLE
@@ -79,11 +89,59 @@ class Connection(web.RequestHandler):
                 self._leave()
 
     def data_received(self, data: bytes) -> None:
-        """The first byte of a request starts the time it has to arrive."""
+        """Answer a request that came whole, or have aiohttp read on."""
+        if self._serving:
+            self._hold(data)
+            return
+        if not self._handed_over:
+            whole = read_whole(data) if self.phase is Phase.IDLE else None
+            if whole is not None:
+                self._serve(whole)
+                return
+            self._handed_over = True
         if data and self.phase is Phase.IDLE:
+            # The first byte of a request starts the time it has to arrive.
             self.enter(Phase.ARRIVING)
         super().data_received(data)
         self._give_up_broken_body()
+
+    def _serve(self, whole: Whole) -> None:
+        self._serving = True
+        self.enter(Phase.WORKING)
+        self._work = self._loop.create_task(self._answer(whole))
+
+    async def _answer(self, whole: Whole) -> None:
+        """Answer a request that came whole, and go on with what came meanwhile."""
+        try:
+            reply = await self._connections.reply(whole, self)
+            if self.transport is not None:
+                self.enter(Phase.SENDING)
+                self.transport.write(reply.raw(last=self._connections.closing))
+                await self._drain_helper()
+        except ConnectionError:
+            pass  # The peer has left.
+        except Exception as error:
+            self.log_exception(exc_info=error)
+            self.cut()
+        finally:
+            self._serving = False
+            self._work = None
+        if self.phase is Phase.CLOSING:
+            return
+        self.enter(Phase.IDLE)
+        if self._connections.closing:
+            self.hang_up()
+        elif self._held:
+            held, self._held = self._held, b""
+            self._resume_transport_reading()
+            self.data_received(held)
+        if self._half_closed and not self._serving and not self._messages:
+            self.hang_up()
+
+    def _hold(self, data: bytes) -> None:
+        """Keep what comes while a request is answered, and take in no more than that."""
+        self._held += data
+        self._pause_transport_reading()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """A peer that closed its sending half still gets the answers to what it had sent as a whole."""
@@ -143,7 +201,8 @@ class Connection(web.RequestHandler):
             problem = BadRequest("the request line or a header is too long")
         else:
             problem = BadRequest("the request is not well-formed HTTP/1.1")
-        response = problems.response(problem, request_id())
+        reply = problems.reply(problem, request_id())
+        response = web.Response(body=reply.body, status=reply.status, headers=reply.headers)
         response.force_close()
         return response
 
@@ -174,7 +233,7 @@ class Connection(web.RequestHandler):
     def refuse(self, problem: Problem) -> None:
         """Close with a problem for an answer, where no request is complete."""
         if self.transport is not None:
-            self.transport.write(problems.last_words(problem, request_id()))
+            self.transport.write(problems.reply(problem, request_id()).raw(last=True))
         self.hang_up()
 
     def hang_up(self) -> None:

@@ -12,8 +12,10 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
+from honchod.api.asked import Reply
 from honchod.api.connection import Connection
 from honchod.api.phases import Phase, allowed_s, first_to_go, sweep_interval_s
+from honchod.api.whole import Whole
 from honchod.errors import Busy
 from honchod.ops.views import LimitsView
 
@@ -26,13 +28,16 @@ _NEVER_S: Final = 86_400.0
 """aiohttp's own idle timer cannot tell a slow header from silence: the sweep stands in for it."""
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+WholeHandler = Callable[[Whole, Connection], Awaitable[Reply]]
 
 
 class Connections(web.Server):
     """Makes the connections, bounds their number and their waits, and ends them when the daemon stops."""
 
-    def __init__(self, handler: Handler, limits: LimitsView) -> None:
+    def __init__(self, handler: Handler, reply: WholeHandler, limits: LimitsView) -> None:
+        """``reply`` answers requests that came whole, ``handler`` all others."""
         super().__init__(handler, request_factory=self._take)
+        self.reply = reply
         self._limits = limits
         self._open: set[Connection] = set()
         self._emptied: asyncio.Event = asyncio.Event()

@@ -10,8 +10,9 @@ import structlog
 from aiohttp import hdrs, web
 
 from honchod.api import problems, streams
+from honchod.api.asked import Asked, Reply
 from honchod.api.backend import Backend
-from honchod.api.bodies import PeerLeft, read_body
+from honchod.api.bodies import PeerLeft
 from honchod.api.callers import Access, Caller, Role
 from honchod.api.connection import Connection
 from honchod.api.decoding import check_path, decode_body, decode_query
@@ -19,7 +20,9 @@ from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
 from honchod.api.route import Answer, Call, EventStream, Nothing, Route
 from honchod.api.router import Match, Router
+from honchod.api.streamed import Streamed
 from honchod.api.visits import Observe, Visit
+from honchod.api.whole import Whole
 from honchod.errors import Draining, NotAllowed, Problem, raised_at
 from honchod.ops.views import LimitsView
 
@@ -53,21 +56,41 @@ class Door:
         self.draining = False
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """The answer to a request. Raises nothing but PeerLeft, when it was in the middle of its body."""
+        """The answer to a request that aiohttp reads. Raises nothing but PeerLeft."""
         connection = request.protocol
         assert isinstance(connection, Connection)
-        name = request_id(request.headers.get("X-Request-Id"))
+        asked = Streamed(request)
+        name = request_id(asked.given_id)
         visit = Visit(connection.caller, self._observe)
+        answer = await self._reply(asked, connection, name, visit)
+        if isinstance(answer, EventStream):
+            response = await streams.send(answer, request, connection, name)
+            visit.answered(response.status)
+            return response
+        return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
+
+    async def reply(self, whole: Whole, connection: Connection) -> Reply:
+        """The answer to a request that came whole. Raises nothing."""
+        visit = Visit(connection.caller, self._observe)
+        answer = await self._reply(whole, connection, request_id(whole.given_id), visit)
+        assert isinstance(answer, Reply)
+        return answer
+
+    async def _reply(
+        self, asked: Asked, connection: Connection, name: str, visit: Visit
+    ) -> Reply | EventStream:
+        """What a request, which has this name, is answered with. Raises PeerLeft, when its peer was in the
+        middle of its body.
+        """
         # What is left behind is only this task's, and the next request on the connection replaces it.
         structlog.contextvars.bind_contextvars(request_id=name)
-        route: Route | None = None
         try:
-            match = self._router.find(request.method, request.rel_url.raw_path)
-            route = match.route
-            answer = await self._answer(match, request, connection)
+            match = self._router.find(asked.method, asked.path)
+            visit.route = match.route
+            answer = await self._answer(match, asked, connection)
         except Problem as problem:
-            visit.refused(route, problem)
-            return problems.response(problem, name)
+            visit.refused(problem)
+            return problems.reply(problem, name)
         except PeerLeft:
             raise
         except Exception as error:
@@ -76,33 +99,26 @@ class Door:
                 "request.failed",
                 error=type(error).__name__,
                 where=raised_at(error),
-                route=route.name if route else None,
+                route=visit.route.name if visit.route else None,
                 request_id=name,
                 uid=caller.uid,
                 pid=caller.pid,
             )
-            visit.failed(route)
-            return problems.response(problems.internal(), name)
+            visit.failed()
+            return problems.reply(problems.internal(), name)
         if isinstance(answer, EventStream):
-            response = await streams.send(answer, request, connection, name)
-            visit.answered(route, response.status)
-            return response
-        visit.answered(route, answer.status)
-        return web.Response(
-            body=answer.body,
-            status=answer.status,
-            headers={"Content-Type": answer.media_type, "Server": "honchod", "X-Request-Id": name},
-        )
+            return answer
+        visit.answered(answer.status)
+        headers = {"Content-Type": answer.media_type, "Server": "honchod", "X-Request-Id": name}
+        return Reply(answer.status, headers, answer.body)
 
-    async def _answer(
-        self, match: Match, request: web.BaseRequest, connection: Connection
-    ) -> Answer | EventStream:
+    async def _answer(self, match: Match, asked: Asked, connection: Connection) -> Answer | EventStream:
         route = match.route
         role = self._admit(route, connection.caller)
-        query = decode_query(request.query, route.query) if _asks(request, route) else _NOTHING
+        query = _query(asked, route)
         if match.parameters:
             check_path(match.parameters)
-        body = await self._body(request, route)
+        body = await self._body(asked, route)
         connection.enter(Phase.WORKING)
         connection.attended = route.attended
         return await route.handler(
@@ -114,7 +130,7 @@ class Door:
                 body=body,
                 query=query,
                 path=match.parameters,
-                wants_events=streams.MEDIA_TYPE in request.headers.get(hdrs.ACCEPT, ""),
+                wants_events=asked.wants_events,
             )
         )
 
@@ -126,14 +142,15 @@ class Door:
             raise Draining("the daemon is stopping", retry_after_s=_RETRY_DRAINING_S)
         return role
 
-    async def _body(self, request: web.BaseRequest, route: Route) -> msgspec.Struct:
-        if request.method == hdrs.METH_GET:
+    async def _body(self, asked: Asked, route: Route) -> msgspec.Struct:
+        if asked.method == hdrs.METH_GET:
             return _NOTHING
-        body = await read_body(request, self._limits.body_bytes)
+        body = await asked.body(self._limits.body_bytes)
         if not body and route.absent_body is not None:
             return route.absent_body
         return decode_body(body, route.decoder)
 
 
-def _asks(request: web.BaseRequest, route: Route) -> bool:
-    return route.query is not Nothing or bool(request.rel_url.raw_query_string)
+def _query(asked: Asked, route: Route) -> msgspec.Struct:
+    query = asked.query
+    return decode_query(query, route.query) if query or route.query is not Nothing else _NOTHING

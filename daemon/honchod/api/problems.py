@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from http import HTTPStatus
 from typing import Final
 
 import msgspec
-from aiohttp import web
 
+from honchod.api.asked import Reply
 from honchod.errors import MethodNotAllowed, Problem
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -54,18 +53,6 @@ def headers(problem: Problem, request_id: str) -> dict[str, str]:
     return found
 
 
-def response(problem: Problem, request_id: str) -> web.Response:
+def reply(problem: Problem, request_id: str) -> Reply:
     """The problem as an answer to a request."""
-    return web.Response(body=encode(problem), status=problem.status, headers=headers(problem, request_id))
-
-
-def last_words(problem: Problem, request_id: str) -> bytes:
-    """The problem as raw HTTP that ends its connection, for a peer whose request never became complete."""
-    body = encode(problem)
-    lines = [
-        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}",
-        *(f"{name}: {value}" for name, value in headers(problem, request_id).items()),
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-    ]
-    return "\r\n".join((*lines, "", "")).encode() + body
+    return Reply(problem.status, headers(problem, request_id), encode(problem))

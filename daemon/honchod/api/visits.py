@@ -26,39 +26,40 @@ Observe = Callable[[str, int, float], None]
 
 
 class Visit:
-    """One request, from its arrival."""
+    """One request, from its arrival. ``route`` is set once it is known."""
 
     def __init__(self, caller: Caller, observe: Observe | None) -> None:
+        self.route: Route | None = None
         self._caller = caller
         self._observe = observe
         self._started_s = time.monotonic()
 
-    def answered(self, route: Route, status: int) -> None:
+    def answered(self, status: int) -> None:
         """It was answered as it asked."""
         if _log.is_enabled_for(DEBUG):
-            _log.debug("request.answered", status=status, **self._facts(route))
-        self._tell(route, status)
+            _log.debug("request.answered", status=status, **self._facts())
+        self._tell(status)
 
-    def refused(self, route: Route | None, problem: Problem) -> None:
+    def refused(self, problem: Problem) -> None:
         """It was answered with a problem."""
         tell = _log.warning if problem.status in _LOUD else _log.info
-        tell("request.refused", status=problem.status, code=problem.code, **self._facts(route))
-        self._tell(route, problem.status)
+        tell("request.refused", status=problem.status, code=problem.code, **self._facts())
+        self._tell(problem.status)
 
-    def failed(self, route: Route | None) -> None:
+    def failed(self) -> None:
         """The daemon failed at it; the line that says so was written where that was seen."""
-        self._tell(route, 500)
+        self._tell(500)
 
-    def _facts(self, route: Route | None) -> dict[str, object]:
-        return {"route": _name(route), "ms": round(self._elapsed_s() * 1000, 1), "uid": self._caller.uid}
+    def _facts(self) -> dict[str, object]:
+        return {"route": self._name, "ms": round(self._elapsed_s() * 1000, 1), "uid": self._caller.uid}
 
-    def _tell(self, route: Route | None, status: int) -> None:
+    def _tell(self, status: int) -> None:
         if self._observe is not None:
-            self._observe(_name(route), status, self._elapsed_s())
+            self._observe(self._name, status, self._elapsed_s())
 
     def _elapsed_s(self) -> float:
         return time.monotonic() - self._started_s
 
-
-def _name(route: Route | None) -> str:
-    return NO_ROUTE if route is None else route.name
+    @property
+    def _name(self) -> str:
+        return NO_ROUTE if self.route is None else self.route.name

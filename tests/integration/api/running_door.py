@@ -30,6 +30,8 @@ class RunningDoor:
 
     def __init__(self, path: Path, limits: LimitsView, access: Access, listener: Listener | None) -> None:
         self.path = path
+        self.headers: dict[str, str] = {}
+        """What every request of `ask` carries."""
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
@@ -65,7 +67,7 @@ class RunningDoor:
 
     def ask(self, method: str, target: str, body: bytes | None = None, **headers: str) -> Reply:
         with self.peer() as peer:
-            return peer.request(method, target, body, headers)
+            return peer.request(method, target, body, {**self.headers, **headers})
 
     def stop(self, timeout_s: float = 5.0) -> None:
         self.run(self.door.stop(timeout_s))

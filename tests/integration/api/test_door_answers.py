@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from running_door import RunningDoor
@@ -10,6 +11,14 @@ from structlog.testing import capture_logs
 
 from support.raw_http import Reply, message_body
 from support.waiting import wait_until
+
+
+@pytest.fixture(params=[{}, {"X-Unknown": "read by aiohttp"}], ids=["whole", "by aiohttp"])
+def door(request: pytest.FixtureRequest, start_door: Callable[[], RunningDoor]) -> RunningDoor:
+    """However a request is read, it is answered alike."""
+    started = start_door()
+    started.headers = request.param
+    return started
 
 
 def problem(reply: Reply) -> tuple[int, str]:

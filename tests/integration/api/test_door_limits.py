@@ -257,6 +257,32 @@ def test_peer_that_closed_its_sending_half_gets_its_answer(door: RunningDoor) ->
         assert peer.is_closed()
 
 
+def test_requests_that_come_while_one_is_at_work_are_answered_after_it(door: RunningDoor) -> None:
+    door.soon(door.backend.gate.clear)
+    with door.peer() as peer:
+        peer.send(request_bytes("POST", "/v1/messages", message_body()))
+        wait_until(lambda: door.backend.at_gate == 1, "the request at work")
+        more = request_bytes("GET", "/v1/health") + request_bytes("GET", "/v1/nothing")
+        for piece in (more[:20], more[20:]):
+            peer.send(piece)
+            wait_until(lambda: peer.unread_bytes() == 0, "the door to read what was sent")
+            door.soon(door.backend.gate.set)
+        assert [peer.reply().status for _ in range(3)] == [202, 200, 404]
+        assert peer.request("GET", "/v1/health").status == 200
+
+
+def test_peer_that_closes_in_the_middle_of_its_next_request_gets_its_answer(door: RunningDoor) -> None:
+    door.soon(door.backend.gate.clear)
+    with door.peer() as peer:
+        peer.send(request_bytes("POST", "/v1/messages", message_body()))
+        wait_until(lambda: door.backend.at_gate == 1, "the request at work")
+        peer.send(request_bytes("GET", "/v1/health")[:20])
+        peer.sock.shutdown(socket.SHUT_WR)
+        door.soon(door.backend.gate.set)
+        assert peer.reply().status == 202
+        assert peer.is_closed()
+
+
 def test_half_closed_peer_gets_every_pipelined_answer(door: RunningDoor) -> None:
     with door.peer() as peer:
         peer.send(request_bytes("GET", "/v1/health") * 100)

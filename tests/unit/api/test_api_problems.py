@@ -30,7 +30,9 @@ def test_methods_that_are_allowed_are_named() -> None:
 
 
 def test_last_words_are_one_complete_answer_that_ends_the_connection() -> None:
-    head, _, body = problems.last_words(Busy("all at work", retry_after_s=1), "r-1").partition(b"\r\n\r\n")
+    head, _, body = (
+        problems.reply(Busy("all at work", retry_after_s=1), "r-1").raw(last=True).partition(b"\r\n\r\n")
+    )
     lines = head.decode().split("\r\n")
     assert lines[0] == "HTTP/1.1 503 Service Unavailable"
     assert {"Connection: close", "X-Request-Id: r-1", "Retry-After: 1", f"Content-Length: {len(body)}"} < set(
