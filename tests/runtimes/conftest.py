@@ -49,11 +49,12 @@ def hosts(network: Network, workspace: str) -> dict[str, Any]:
 
 @pytest.fixture
 def make_daemon(hosts: dict[str, Any]) -> Iterator[Callable[..., DaemonProcess]]:
-    """Makes daemons that are ended with the test. Takes `DaemonProcess`'s arguments."""
+    """Makes daemons, each with a drop box of its own, that are ended with the test."""
     made: list[DaemonProcess] = []
 
     def make(hosts_: dict[str, Any] | None = None, **options: Any) -> DaemonProcess:
         daemon = DaemonProcess(hosts_ or hosts, **options)
+        daemon.environ["HONCHOD_DROP"] = str(daemon.directory / "drop")
         made.append(daemon)
         return daemon
 

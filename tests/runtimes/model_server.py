@@ -21,17 +21,19 @@ MODEL = "stand-in"
 
 @dataclass(frozen=True)
 class Say:
-    """A reply in words."""
+    """A reply in words; ``after`` holds it back until that is set (for a minute at most)."""
 
     text: str
+    after: threading.Event | None = None
 
 
 @dataclass(frozen=True)
 class Use:
-    """A reply that calls one tool."""
+    """A reply that calls one tool; ``then`` is the reply to what the tool answers."""
 
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    then: Reply | None = None
 
 
 Reply = Say | Use
@@ -40,9 +42,11 @@ Reply = Say | Use
 class ModelServer:
     """Replies by the first of these that applies, from any number of threads:
 
-    1. the next reply of a rule whose text is in the last message of the request (`on`; used up one by one);
-    2. the next reply of the script;
-    3. ``Understood.``
+    1. what was to be said to the answer of a tool that the request ends with (`Use.then`);
+    2. the next reply of a rule whose text is in what came since the model last spoke (`on`; used up one by
+       one);
+    3. the next reply of the script;
+    4. ``Understood.``
 
     ``requests`` are the decoded bodies in the order in which they came.
     """
@@ -50,11 +54,13 @@ class ModelServer:
     def __init__(self, script: Iterable[Reply | str] = ()) -> None:
         self.requests: list[dict[str, Any]] = []
         self._lock = threading.Lock()
-        self._script = [_reply(one) for one in script]
+        self._script: list[Reply] = []
         self._rules: list[tuple[str, list[Reply]]] = []
+        self._then: dict[str, Reply] = {}
         self._numbers = itertools.count(1)
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
+        self.script(*script)
 
     @property
     def url(self) -> str:
@@ -67,9 +73,14 @@ class ModelServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     def on(self, text: str, *replies: Reply | str) -> None:
-        """Reply like this, one after the other, where the last message of a request contains ``text``."""
+        """Reply like this, one after the other, where what came since the model last spoke holds ``text``."""
         with self._lock:
             self._rules.append((text, [_reply(one) for one in replies]))
+
+    def script(self, *replies: Reply | str) -> None:
+        """Reply like this to what no rule is for, one after the other."""
+        with self._lock:
+            self._script += [_reply(one) for one in replies]
 
     def prompts(self) -> list[str]:
         """Every request so far as one text: system prompt and messages."""
@@ -85,19 +96,26 @@ class ModelServer:
         self._http.shutdown()
         self._http.server_close()
 
-    def reply_to(self, body: dict[str, Any]) -> Reply:
-        """Keep the request, and choose what to say to it."""
-        last = _text(body["messages"][-1].get("content")) if body.get("messages") else ""
+    def reply_to(self, body: dict[str, Any]) -> tuple[int, Reply]:
+        """Keep the request, and choose what to say to it; the reply has a number that no other has."""
+        latest = _since_it_spoke(body.get("messages", []))
         with self._lock:
             self.requests.append(body)
-            for text, replies in self._rules:
-                if replies and text in last:
-                    return replies.pop(0)
-            return self._script.pop(0) if self._script else Say("Understood.")
+            number = next(self._numbers)
+            reply = self._choose(latest)
+            if isinstance(reply, Use) and reply.then is not None:
+                self._then[_call_id(number)] = reply.then
+            return number, reply
 
-    def number(self) -> int:
-        """A number that no other answer has."""
-        return next(self._numbers)
+    def _choose(self, latest: list[dict[str, Any]]) -> Reply:
+        for call_id in _answered(latest):
+            if call_id in self._then:
+                return self._then.pop(call_id)
+        said = "\n".join(_text(message.get("content")) for message in latest)
+        for text, replies in self._rules:
+            if replies and text in said:
+                return replies.pop(0)
+        return self._script.pop(0) if self._script else Say("Understood.")
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -114,16 +132,15 @@ class ModelServer:
 
             def do_POST(self) -> None:
                 raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                path = self.path.partition("?")[0].rstrip("/")
-                if path.endswith("/chat/completions"):
-                    dialect: _Dialect = _OpenAI(server.number())
-                elif path.endswith("/messages"):
-                    dialect = _Anthropic(server.number())
-                else:
+                spoken = _DIALECTS.get(self.path.partition("?")[0].rstrip("/").rpartition("/")[2])
+                if spoken is None:
                     self._answer(404, {"error": {"message": "no such call"}})
                     return
                 body = json.loads(raw)
-                reply = server.reply_to(body)
+                number, reply = server.reply_to(body)
+                dialect = spoken(number)
+                if isinstance(reply, Say) and reply.after is not None:
+                    reply.after.wait(60)
                 if body.get("stream"):
                     self._stream(dialect.events(reply))
                 else:
@@ -195,7 +212,7 @@ class _OpenAI(_Dialect):
         if isinstance(reply, Say):
             return {"content": reply.text}
         function = {"name": reply.tool, "arguments": json.dumps(reply.arguments)}
-        return {"tool_calls": [{"id": f"call_{self._number}", "type": "function", "function": function}]}
+        return {"tool_calls": [{"id": _call_id(self._number), "type": "function", "function": function}]}
 
 
 class _Anthropic(_Dialect):
@@ -230,10 +247,19 @@ class _Anthropic(_Dialect):
             return {"type": "text", "text": reply.text}
         return {
             "type": "tool_use",
-            "id": f"toolu_{self._number}",
+            "id": _call_id(self._number),
             "name": reply.tool,
             "input": reply.arguments,
         }
+
+
+_DIALECTS: dict[str, type[_Dialect]] = {"completions": _OpenAI, "messages": _Anthropic}
+"""By the last segment of the path."""
+
+
+def _call_id(number: int) -> str:
+    """The id of the tool call in the reply of that number."""
+    return f"call_{number}"
 
 
 def _openai_end(reply: Reply) -> str:
@@ -255,14 +281,29 @@ def request_text(body: dict[str, Any]) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _since_it_spoke(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the model has not answered yet: some runtimes put notes of their own behind what the user said."""
+    latest = itertools.takewhile(lambda message: message.get("role") != "assistant", reversed(messages))
+    return [message for message in latest if message.get("role") != "system"][::-1]
+
+
+def _answered(messages: list[dict[str, Any]]) -> list[str]:
+    """The ids of the tool calls that these messages answer."""
+    found = [message.get("tool_call_id") for message in messages]
+    found += [block.get("tool_use_id") for message in messages for block in _blocks(message.get("content"))]
+    return [call_id for call_id in found if call_id]
+
+
 def _text(content: Any) -> str:
     """The words of a message's content, whether it is a text or a list of blocks."""
     if isinstance(content, str):
         return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(
-        str(block.get("text") or _text(block.get("content"))) for block in blocks if isinstance(block, dict)
-    )
+    return "\n".join(str(block.get("text") or _text(block.get("content"))) for block in _blocks(content))
+
+
+def _blocks(content: Any) -> list[dict[str, Any]]:
+    """The blocks of a message's content; none of a text."""
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 @contextmanager

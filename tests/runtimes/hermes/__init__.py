@@ -1,0 +1,1 @@
+"""Hermes in its own environment, with a memory provider in it."""

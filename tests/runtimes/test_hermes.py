@@ -1,0 +1,183 @@
+"""Our memory provider inside Hermes: its plugin loader, agent, command line, scheduler and subagents."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from honchod.client import Client
+from runtimes.hermes.running import Hermes, running_hermes
+from runtimes.model_server import ModelServer, Say, Use, request_text
+from runtimes.oracle import Spoken, assert_arrived
+from support.daemon import DaemonProcess
+from support.honcho import Remote
+from support.network import Network
+from support.waiting import wait_until
+
+HOST = "hermes"
+BLOCKED_MS = 20.0
+"""What a turn may wait for memory at most, at the median."""
+
+MEASURED_TURNS = 12
+ROUNDS = 3
+
+
+@pytest.fixture
+def daemon(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> DaemonProcess:
+    """A running daemon that knows Hermes, and keeps what its subagents find."""
+    hermes = {"aiPeer": "hermes", "authorPeers": {"subagent": "helper"}}
+    return make_daemon({**hosts, "hosts": {HOST: hermes}}).start()
+
+
+@pytest.fixture
+def client(daemon: DaemonProcess) -> Iterator[Client]:
+    """A client of the daemon."""
+    with daemon.client() as client:
+        yield client
+
+
+@pytest.fixture
+def hermes(daemon: DaemonProcess, model: ModelServer) -> Iterator[Hermes]:
+    """Hermes with our provider, in a directory named ``project``."""
+    environ = {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"]}
+    with running_hermes(model, provider="honchod", environ=environ) as hermes:
+        yield hermes
+
+
+class Conversation:
+    """Twenty turns as they are said, and what must be in Honcho of them, by session."""
+
+    def __init__(self, hermes: Hermes, model: ModelServer) -> None:
+        self._hermes = hermes
+        self._model = model
+        self._session = ""
+        self.expected: dict[str, list[Spoken]] = {}
+        self.turns = 0
+
+    def moves_to(self, session: str) -> None:
+        """What is said from now on belongs there."""
+        self._session = session
+        self.expected[session] = []
+
+    def turn(self, text: str = "", *, uses: str = "", **arguments: Any) -> None:
+        """A turn, in which the model calls one tool where given."""
+        self.turns += 1
+        text = text or f"This is turn {self.turns}."
+        reply = Say(f"Reply {self.turns}.")
+        self._model.on(text, Use(uses, arguments, then=reply) if uses else reply)
+        assert self._hermes.say(text)["answer"] == reply.text, self._hermes.log()
+        self.hears("ann", text)
+        self.hears("hermes", reply.text)
+
+    def hears(self, peer: str, text: str) -> None:
+        """What must be in Honcho next."""
+        self.expected[self._session].append((peer, text))
+
+
+def session_of(client: Client, hermes: Hermes) -> str:
+    """The Honcho session that Hermes's directory belongs to now."""
+    place = client.resolve_session(host=HOST, locator={"cwd": str(hermes.project)})
+    return str(place["session"])
+
+
+def test_a_conversation_of_twenty_turns_arrives_once_in_order_and_is_recalled(
+    hermes: Hermes,
+    daemon: DaemonProcess,
+    client: Client,
+    model: ModelServer,
+    remote: Remote,
+    workspace: str,
+) -> None:
+    said = Conversation(hermes, model)
+    said.moves_to(session_of(client, hermes))
+    said.turn("I moved to Lisbon in March.")
+    for _ in range(4):
+        said.turn()
+
+    # A subagent works while the conversation goes on, and reports when it is done.
+    parent_done = threading.Event()
+    model.on("Count the boats", Say("There are 41 boats.", after=parent_done))
+    said.turn("Have the boats counted.", uses="delegate_task", goal="Count the boats.")
+    hermes.settle()
+    parent_done.set()
+    model.on("[ASYNC DELEGATION", "The harbour has 41 boats.")
+    assert hermes.idle() == ["The harbour has 41 boats."]
+    said.hears("helper", "There are 41 boats.")
+    said.hears("hermes", "The harbour has 41 boats.")
+
+    said.turn("Note that I like tea.", uses="memory", action="add", target="user", content="Likes tea.")
+    hermes.settle()
+
+    hermes.command("/new")
+    hermes.settle()
+    said.moves_to(session_of(client, hermes))
+    for _ in range(3):
+        said.turn()
+
+    model.on("Water the plants", "The plants are watered.")
+    assert hermes.cron("Water the plants.")["answer"] == "The plants are watered."
+
+    said.turn()
+    hermes.settle()
+    daemon.kill()
+    for _ in range(3):
+        said.turn()
+    hermes.settle()
+    daemon.start()
+    for _ in range(3):
+        said.turn()
+    hermes.settle()
+    daemon.wait_for_delivery()
+
+    where = {"host": HOST, "locator": {"cwd": str(hermes.project)}, "peek": True}
+    wait_until(lambda: "Lisbon" in client.recall("Where do I live?", **where).text, "memory of Lisbon")
+    before = len(model.requests)
+    said.turn("Where do I live?")
+    prompt = request_text(model.requests[before])
+    assert "<memory-context>" in prompt
+    assert "I moved to Lisbon in March." in prompt
+
+    said.turn("What did I say of Lisbon?", uses="honcho_search", query="Lisbon")
+    assert "I moved to Lisbon in March." in request_text({"messages": model.requests[-1]["messages"][-1:]})
+
+    said.turn()
+    assert said.turns == 20
+    hermes.leave()
+    daemon.wait_for_delivery()
+    assert_arrived(remote, workspace, said.expected)
+    conclusions = client.tool("honcho_conclude", {"list": True}, host=HOST, locator=where["locator"])
+    assert "Likes tea." in conclusions["text"]
+
+
+def test_a_turn_does_not_wait_for_a_slow_honcho(hermes: Hermes, network: Network) -> None:
+    network.hit("*: delay=0.5")
+    assert blocked_ms(hermes) < BLOCKED_MS
+
+
+def test_a_turn_does_not_wait_for_a_honcho_that_is_away(hermes: Hermes, network: Network) -> None:
+    network.take_down()
+    assert blocked_ms(hermes) < BLOCKED_MS
+
+
+def test_a_turn_does_not_wait_for_a_daemon_that_is_away(hermes: Hermes, daemon: DaemonProcess) -> None:
+    hermes.say("Hello.")
+    daemon.kill()
+    assert blocked_ms(hermes) < BLOCKED_MS
+
+
+def blocked_ms(hermes: Hermes) -> float:
+    """How long a turn waits for memory, at the median; the best of some rounds: the machine is shared."""
+    medians = []
+    for round_ in range(ROUNDS):
+        waited = [
+            hermes.say(f"Turn {turn} of round {round_}.")["waited_ms"] for turn in range(MEASURED_TURNS)
+        ]
+        medians.append(statistics.median(waited))
+        if medians[-1] < BLOCKED_MS:
+            break
+    print(f"blocked {medians[-1]:.2f} ms a turn at the median")
+    return min(medians)
