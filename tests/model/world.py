@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from honchod.outbox import database
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, LeaseTerms, NewEvent
 from honchod.outbox.writer import Operation
+from support import disk
 
 T = TypeVar("T")
 START_MS = 1_780_000_000_000
@@ -175,13 +175,7 @@ class World:
             self._reader.close()
             self._reader = None
         after = self.directory.with_name(f"after death {len(self._left_behind)}")
-        after.mkdir(mode=0o700)
-        # The WAL first: what moves from it into the database meanwhile is then in both.
-        for suffix in ("-wal", ""):
-            source = self.directory / f"{database.FILE_NAME}{suffix}"
-            if source.exists():
-                shutil.copy(source, after)
-        self.directory = after
+        self.directory = disk.copy_of(self.directory / database.FILE_NAME, after)
 
     def stop(self, timeout_s: float = 20.0) -> None:
         """End as on SIGTERM."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import shutil
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +28,7 @@ from honchod.outbox.values import (
     Uncertain,
 )
 from honchod.outbox.writer import Operation
+from support import disk
 
 T = TypeVar("T")
 START_MS = 1_780_000_000_000
@@ -79,17 +79,6 @@ def said(
 
 def request(session: str, *events: NewEvent, host: str = "h", uid: int = 1000, **more: Any) -> Append:
     return Append(LaneKey(host, "w", session), events, uid, **more)
-
-
-def on_the_disk(directory: Path, target: Path) -> Path:
-    """A copy of the database as it stands on the disk, with what is only in its WAL. Returns ``target``."""
-    target.mkdir(mode=0o700)
-    # The WAL first: what moves from it into the database meanwhile is then in both.
-    for suffix in ("-wal", ""):
-        source = directory / f"{database.FILE_NAME}{suffix}"
-        if source.exists():
-            shutil.copy(source, target)
-    return target
 
 
 class Box:
@@ -207,7 +196,7 @@ class Box:
         self._left_behind.append(self.outbox)
         self.close_reader()
         after = self.directory.with_name(f"after crash {len(self._left_behind)}")
-        self.directory = on_the_disk(self.directory, after)
+        self.directory = disk.copy_of(self.path, after)
         self.outbox = Outbox.open(self.directory, bounds=self.bounds, clock=self.clock)
 
     def reopen(self, bounds: Bounds | None = None) -> None:
