@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,9 +48,10 @@ def python_runtime(name: str, requirements: Sequence[str]) -> Path:
 
 
 def node_runtime(name: str, packages: Sequence[str]) -> Path:
-    """An npm prefix with these packages (``openclaw@2026.1.1``, ``node@22.12.0``): its directory.
+    """An npm prefix with these packages (``node@24.21.0``, ``openclaw@2026.1.1``): its directory.
 
-    Commands are in ``node_modules/.bin``. Skips the test without npm, or where the registry does not give a
+    They are installed one after the other, and a Node.js among them serves those that come after it. Commands
+    are in ``node_modules/.bin``. Skips the test without npm, or where the registry does not give a
     package.
     """
     npm = shutil.which("npm")
@@ -59,8 +61,11 @@ def node_runtime(name: str, packages: Sequence[str]) -> Path:
     def fill(place: Path) -> None:
         place.mkdir(parents=True)
         (place / "package.json").write_text('{"private": true}')
-        quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        _run([npm, "install", "--prefix", str(place), *quiet, "--save-exact", *packages], name)
+        quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--logs-max=0"]
+        programs = f"{place / 'node_modules' / '.bin'}:{os.environ['PATH']}"
+        for package in packages:
+            install = [npm, "install", "--prefix", str(place), *quiet, "--save-exact", package]
+            _run(install, name, {**os.environ, "PATH": programs})
 
     return _installed(name, ["node", *packages], fill)
 
@@ -87,10 +92,16 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _run(command: list[str], name: str) -> None:
+def _run(command: list[str], name: str, environ: Mapping[str, str] = os.environ) -> None:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_S,
+            env=environ,
         )
     except subprocess.TimeoutExpired:
         pytest.skip(f"{name}: not installed within {TIMEOUT_S} s")
