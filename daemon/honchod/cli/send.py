@@ -41,7 +41,13 @@ def run(arguments: Sequence[str], socket: str | None) -> int:
     given = parser.parse_args(arguments)
     messages = _messages(given, parser)
     with Client(given.socket or socket, wait_s=given.wait, drop=not given.no_drop) as client:
-        written = client.write(messages, session=given.session, host=given.host, turn_end=given.turn_end)
+        written = client.write(
+            messages,
+            session=given.session,
+            host=given.host,
+            turn_end=given.turn_end,
+            group=given.group,
+        )
     if written.dropped:
         sys.stderr.write(KEPT)
     if given.json:
@@ -74,6 +80,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--created-at", metavar="T", help="when it was said (RFC 3339; default: now)")
     add("--metadata", metavar="JSON", help="a JSON object")
     add("--turn-end", action="store_true", help="the turn is over: prepare memory for the next")
+    add("--group", action="store_true", help="several people speak here: who is not named is not the owner")
     add("--ndjson", action="store_true", help="read messages as JSON lines from stdin")
     add(
         "--wait",

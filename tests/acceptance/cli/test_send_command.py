@@ -60,6 +60,14 @@ def test_a_named_peer_speaks(
     assert [message["peer_id"] for message in remote.messages(workspace, session)] == ["teodor"]
 
 
+def test_who_is_not_named_in_a_group_is_not_the_owner(
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
+) -> None:
+    assert honchod.run("send", "--session", session, "--group", "hello").returncode == 0
+    daemon.wait_for_delivery()
+    assert remote.speakers(workspace, session) == [("unknown", "hello")]
+
+
 def test_json_lines_go_in_one_request_all_or_nothing(
     honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
 ) -> None:
