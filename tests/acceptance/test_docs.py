@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import shutil
@@ -105,3 +106,28 @@ def test_the_map_of_the_house_names_files_that_exist() -> None:
     assert named
     for name in named:
         assert (ROOT / "daemon/honchod" / name).exists() or (ROOT / name).exists(), name
+
+
+def test_every_test_that_is_said_to_hold_a_promise_exists() -> None:
+    """The last column of each table of faults names files, tests in them, and words of theirs."""
+    named = 0
+    for row in re.findall(r"^\| .+ \| .+ \| (.*`.*) \|$", promises(), re.MULTILINE):
+        place = ROOT
+        for name in re.findall(r"`([^`]+)`", row):
+            named += 1
+            file, _, test = name.partition("::")
+            if "/" in file:
+                place = ROOT / "tests" / file
+                assert place.exists(), name
+            texts = [path.read_text("utf-8") for path in (place, *place.glob("*.py")) if path.is_file()]
+            if test:
+                tests = re.findall(r"^def (test_\w+)", "\n".join(texts), re.MULTILINE)
+                assert fnmatch.filter(tests, test), name
+            elif "/" not in name:
+                assert any(name in text for text in texts), name
+    assert named > 40
+
+
+def promises() -> str:
+    """What tests/README.md says of each fault."""
+    return (ROOT / "tests/README.md").read_text("utf-8").partition("\n## ")[2]
