@@ -95,7 +95,7 @@ def test_a_daemon_that_dies_again_and_again_costs_an_agent_nothing(
     talking = threading.Thread(target=talk)
     talking.start()
     try:
-        for _ in range(3):
+        for _ in range(2):
             before = len(said)
             wait_until(lambda before=before: len(said) > before + 10, "more to be said")
             daemon.kill()
@@ -113,9 +113,9 @@ def test_a_daemon_that_dies_again_and_again_costs_an_agent_nothing(
 def test_a_daemon_that_is_killed_while_it_takes_the_box_in_takes_nothing_twice(
     daemon: DaemonProcess, drop: Path, remote: Remote, workspace: str
 ) -> None:
-    texts = [f"message {number}" for number in range(150)]
+    texts = [f"message {number}" for number in range(90)]
     say(daemon, *texts)
-    for left in (120, 80, 40):
+    for left in (60, 30):
         daemon.start(ready=False)
         wait_until(lambda left=left: len(files(drop)) <= left, f"{left} files left", timeout_s=60)
         daemon.kill()

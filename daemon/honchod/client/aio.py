@@ -188,10 +188,11 @@ class AsyncClient(Operations):
     async def _write_or_keep(self, call: Call, timeout_s: float | None, wait_s: float | None) -> Written:
         from honchod.client import drop
 
+        limit_s = timeout_s or min(self._timeout_s, calls.KEEP_AFTER_S)
         tried = False
         if await asyncio.to_thread(drop.is_through, self.socket_path):
             try:
-                return read_written(await self._do(call, timeout_s, wait_s))
+                return read_written(await self._do(call, limit_s, wait_s))
             except ClientError as error:
                 if not is_kept(error):
                     raise

@@ -34,8 +34,9 @@ class Client(Operations):
 
     With ``drop`` a write that no daemon takes, or that no answer comes for, is kept in the drop box of this
     user (``honchod.client.box``) until one takes it in; ``Written.dropped`` tells. To connect may then take
-    ``calls.CONNECT_S``. What waits in the box is handed over first, and what cannot be handed over yet is
-    joined by what is written after it, so that order is kept. What the daemon refuses is raised.
+    ``calls.CONNECT_S``, and the answer to a write ``calls.KEEP_AFTER_S``. What waits in the box is handed
+    over first, and what cannot be handed over yet is joined by what is written after it, so that order is
+    kept. What the daemon refuses is raised.
 
     Every method raises the errors of ``honchod.client.errors``.
     """
@@ -146,10 +147,11 @@ class Client(Operations):
     def _write_or_keep(self, call: Call, timeout_s: float | None, wait_s: float | None) -> Written:
         from honchod.client import drop
 
+        limit_s = timeout_s or min(self._timeout_s, calls.KEEP_AFTER_S)
         tried = False
         if drop.is_through(self.socket_path):
             try:
-                return read_written(self._do(call, timeout_s, wait_s))
+                return read_written(self._do(call, limit_s, wait_s))
             except ClientError as error:
                 if not is_kept(error):
                     raise

@@ -20,6 +20,10 @@ ANSWER_TIMEOUT_S = 10.0
 CONNECT_S = 0.25
 """How long a client with a drop box tries to connect."""
 
+KEEP_AFTER_S = 2.0
+"""How long it waits for the answer to a write, unless the write says otherwise: a daemon that is starting, or
+hangs, takes the connection and says nothing. What it stores all the same is known when it comes again."""
+
 TOOL_TIMEOUT_S = 90.0
 """How long a memory tool may take: a model thinks, and Honcho is asked more than once."""
 

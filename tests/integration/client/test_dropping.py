@@ -139,7 +139,7 @@ def test_a_daemon_that_says_nothing_is_not_waited_for_beyond_the_time(
     over = threading.Event()
     daemon.plan(silent(over))
     try:
-        assert write("one", timeout_s=0.2).dropped
+        assert write("one").dropped
     finally:
         over.set()
     assert waiting(drop)[0]["tried"] is True
