@@ -189,6 +189,8 @@ def _outcome(
 def _without_secrets(message: IncomingMessage, names: NameRedactor) -> IncomingMessage:
     """The message with the secrets in its peer's names hidden."""
     named = (message.peer, message.runtime_user, message.runtime_user_alt)
+    if not any(named):
+        return message
     peer, runtime_user, runtime_user_alt = (name and names.hide(name) for name in named)
     return msgspec.structs.replace(
         message, peer=peer, runtime_user=runtime_user, runtime_user_alt=runtime_user_alt

@@ -55,7 +55,8 @@ class Redactor:
         it hid.
         """
         for _ in range(_PASSES_MAX):
-            hidden = hide(text, self._spans(text))
+            spans = self._spans(text)
+            hidden = hide(text, spans) if spans else text
             if hidden == text:
                 return text
             # A secret may only show once another is gone.

@@ -38,7 +38,7 @@ _COMMANDS = (
 def find_in_commands(haystack: Haystack) -> Iterator[Span]:
     """Spans of the passwords on such command lines. A number alone is a port or an id, not a password."""
     text = haystack.text
-    for command in _COMMANDS:
+    for command in [command for command in _COMMANDS if command.name in text]:
         at = text.find(command.name)
         while at >= 0:
             after = at + len(command.name)
