@@ -79,7 +79,7 @@ class Box:
     """An open box. Close it, or use it as a context; it can be locked while it is open."""
 
     def __init__(self, path: str, *, make: bool = False) -> None:
-        """Open the box, and with ``make`` make it where it is missing.
+        """Open the box, and with ``make`` make it where it is missing, and close it to other users.
 
         Raises FileNotFoundError where there is none, DropUnusable where it is another user's or no directory.
         """
@@ -93,7 +93,7 @@ class Box:
         if found.st_uid != os.geteuid():
             os.close(self._fd)
             raise DropUnusable(f"{path} belongs to uid {found.st_uid}")
-        if stat.S_IMODE(found.st_mode) & 0o077:
+        if make and stat.S_IMODE(found.st_mode) & 0o077:
             os.fchmod(self._fd, 0o700)
 
     def __enter__(self) -> Box:

@@ -14,6 +14,7 @@ from command import Honchod
 
 from support.daemon import DaemonProcess
 from support.honcho import Remote
+from support.waiting import wait_until
 
 
 def test_a_message_from_the_command_line_reaches_honcho(
@@ -112,6 +113,32 @@ def test_wait_lets_a_message_outlive_a_restart(honchod: Honchod, session: str, d
     daemon.start()
     out, _ = sending.communicate(timeout=30)
     assert (sending.returncode, out) == (0, b"m1\tqueued\n")
+
+
+def test_where_no_daemon_runs_it_is_kept_and_said(
+    honchod: Honchod, session: str, daemon: DaemonProcess, remote: Remote, workspace: str
+) -> None:
+    assert daemon.stop() == 0
+    kept = honchod.run("send", "--session", session, "--id", "m1", "one")
+    assert (kept.returncode, kept.stdout) == (0, "m1\tdropped\n")
+    assert "drop box" in kept.stderr
+    as_json = honchod.run("send", "--session", session, "--id", "m2", "--json", "two")
+    assert json.loads(as_json.stdout) == {
+        "session": session,
+        "results": [{"id": "m2", "status": "dropped"}],
+    }
+    daemon.start()
+    wait_until(lambda: not list(daemon.drop_dir.glob("*.json")), "an empty drop box", timeout_s=60)
+    daemon.wait_for_delivery()
+    assert remote.contents(workspace, session) == ["one", "two"]
+
+
+def test_what_cannot_be_kept_is_exit_code_3(honchod: Honchod, session: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    elsewhere = Honchod(tmp_path / "none.sock", {"HONCHOD_DROP": str(tmp_path / "file" / "drop")})
+    lost = elsewhere.run("send", "--session", session, "x")
+    assert lost.returncode == 3
+    assert lost.stderr.startswith("honchod: drop_unusable: ")
 
 
 def test_a_reader_that_goes_away_is_no_crash(honchod: Honchod, session: str) -> None:

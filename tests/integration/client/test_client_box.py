@@ -57,7 +57,7 @@ def test_it_and_its_files_are_its_owners_alone(box: Box, path: Path) -> None:
 def test_a_box_that_is_open_to_others_is_closed(path: Path) -> None:
     path.mkdir(parents=True, mode=0o777)
     path.chmod(0o777)
-    Box(str(path)).close()
+    Box(str(path), make=True).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
 

@@ -15,6 +15,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from honchod.cli.app import COMMANDS
+from honchod.drop.contents import DropBox
 from honchod.ops.exposition import DESTINATION_STATES, PARTS, Seen
 from honchod.ops.metrics import Metrics
 from honchod.ops.views import (
@@ -57,6 +58,7 @@ def seen() -> Seen:
         notices=["read me"],
         database_bytes=8192,
         wal_bytes=4096,
+        drop=DropBox(waiting=6, bad=1),
     )
     return Seen(status, Health("stuck", ["writer"], {}), Bounds(), 1 << 30)
 
@@ -106,6 +108,8 @@ def test_a_status_is_exported_as_it_is(samples: dict[tuple[str, Any], float]) ->
         ("honchod_cache_lookups_total", {"result": "stale"}, 1),
         ("honchod_reconciled_events_total", {}, 5),
         ("honchod_wal_bytes", {}, 4096),
+        ("honchod_drop_files", {"state": "waiting"}, 6),
+        ("honchod_drop_files", {"state": "bad"}, 1),
         ("honchod_notices", {}, 1),
     ):
         assert samples[name, tuple(sorted(labels.items()))] == value, name

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from patient import UNIT, Patient
 
+from honchod.client.box import Box
 from honchod.ops.doctor import machine
 from honchod.outbox.database import StateDir
 
@@ -103,8 +104,14 @@ def unit_without_a_watchdog(patient: Patient) -> None:
     patient.write(patient.unit, UNIT.replace("WatchdogSec=60s\n", ""))
 
 
+def open_drop_box(patient: Patient) -> None:
+    (patient.state_dir / "drop").mkdir()
+    (patient.state_dir / "drop").chmod(0o755)
+
+
 MENDED: dict[Callable[[Patient], None], tuple[str, str]] = {
     open_state_dir: ("state directory", "is open to others"),
+    open_drop_box: ("drop box", "is open to others"),
     readable_database: ("database files", "can be read by others"),
     readable_copy: ("database files", "can be read by others"),
     readable_key_file: ("key file", "holds a secret"),
@@ -210,6 +217,16 @@ def socket_path_too_long(patient: Patient) -> None:
     patient.socket = patient.home / ("x" * 120)
 
 
+def request_that_could_not_be_taken_in(patient: Patient) -> None:
+    with Box(str(patient.state_dir / "drop"), make=True) as box:
+        box.put(b"abcdef")
+        box.set_aside(box.entries()[0])
+
+
+def drop_box_that_is_no_directory(patient: Patient) -> None:
+    patient.write(patient.state_dir / "drop", "")
+
+
 EXPLAINED: dict[Callable[[Patient], None], tuple[str, str]] = {
     broken_json: ("honcho config", "config.json: "),
     one_peer_for_both: ("honcho config", "aiPeer ann: the user's peer too"),
@@ -219,6 +236,8 @@ EXPLAINED: dict[Callable[[Patient], None], tuple[str, str]] = {
     key_in_the_unit: ("unit", "holds the API key"),
     unit_of_a_program_that_is_gone: ("unit", "/opt/gone/honchod"),
     damaged_database: ("database", "is damaged"),
+    request_that_could_not_be_taken_in: ("drop box", "could not be taken in"),
+    drop_box_that_is_no_directory: ("drop box", "is no directory"),
     socket_path_too_long: ("settings", "at most 107 bytes"),
 }
 """What only a person can settle: named, with advice, and left alone."""

@@ -11,6 +11,7 @@ from honchod.cli.letters_view import letter_blocks, page_blocks
 from honchod.cli.output import Block, plain
 from honchod.cli.status_view import TONES, status_blocks
 from honchod.client import BadAnswer
+from honchod.drop.contents import DropBox
 from honchod.ops import views
 
 QUEUE = views.Queue(
@@ -31,6 +32,7 @@ STATUS = views.Status(
     delivery=views.DeliveryView(True, 0, 5, 1),
     errors=[views.ErrorSeen("http_503", "hermes", "2026-03-02T09:00:00Z")],
     notices=["the outbox was salvaged"], database_bytes=1, wal_bytes=4 * 2**20,
+    drop=DropBox(waiting=5, bad=2),
 )  # fmt: skip
 LETTER = views.Letter(
     id="7", session="s", host="h", workspace="w", kind="message", peer="ann", code="rejected_422", attempts=1,
@@ -48,6 +50,7 @@ def test_the_status_names_what_an_operator_looks_for() -> None:
     assert ["dead letters", "1"] in shown
     assert ["worker", "paused"] in shown
     assert ["the outbox was salvaged"] in shown
+    assert ["drop box", "5 waiting, 2 bad"] in shown
     assert [
         "hermes",
         "http://h",

@@ -282,6 +282,25 @@ def test_the_state_directory_suits_who_runs_the_daemon(
 
 
 @pytest.mark.parametrize(
+    ("environ", "toml", "drop_dir"),
+    [
+        (HOME, "", "/home/u/.local/state/honchod/drop"),
+        ({**HOME, "XDG_STATE_HOME": "/x"}, "", "/x/honchod/drop"),
+        ({**HOME, "XDG_STATE_HOME": "/x"}, 'drop_dir = "/file"', "/file"),
+        ({"HONCHOD_DROP": "/env"}, 'drop_dir = "/file"', "/env"),
+    ],
+)
+def test_the_drop_box_is_where_clients_look_for_it(
+    tmp_path: Path, environ: dict[str, str], toml: str, drop_dir: str
+) -> None:
+    assert settings(tmp_path, toml, environ).drop_dir == Path(drop_dir)
+
+
+def test_a_user_without_a_home_has_no_drop_box(tmp_path: Path) -> None:
+    assert settings(tmp_path, "", {}).drop_dir is None
+
+
+@pytest.mark.parametrize(
     ("environ", "uid", "socket"),
     [
         ({}, USER, "/run/honchod/honchod.sock"),

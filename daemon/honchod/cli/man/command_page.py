@@ -23,6 +23,7 @@ ENVIRONMENT = {
     "HONCHOD_CONFIG": "The honchod.toml to read.",
     "HONCHOD_STATE_DIR": "Where the queue is kept.",
     "HONCHOD_HONCHO_CONFIG": "The Honcho configuration to read.",
+    "HONCHOD_DROP": "The drop box: where what finds no daemon is kept.",
     "HONCHO_API_KEY, HONCHO_API_URL, HONCHO_BASE_URL, HONCHO_WORKSPACE_ID": (
         "As for Honcho's own SDK: below what the configuration says of a host, above its root."
     ),
@@ -32,6 +33,7 @@ FILES = {
     "/etc/honchod/honcho.json, ~/.honcho/config.json": "Servers, keys, and who is who.",
     "/run/honchod/honchod.sock, $XDG_RUNTIME_DIR/honchod/honchod.sock": "The socket.",
     "/var/lib/honchod, ~/.local/state/honchod": "The queue.",
+    "~/.local/state/honchod/drop": "The drop box of a user.",
 }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from honchod.client.box import BAD, BYTES_MAX, FILES_MAX, Box
 from honchod.client.errors import DropUnusable
+from honchod.ops.doctor.files import GROUP_AND_OTHERS
 from honchod.ops.doctor.finding import Finding, ok, skipped, warning, wrong
 
 CHECK = "drop box"
@@ -29,6 +31,14 @@ def drop_box(path: Path | None) -> Iterator[Finding]:
         reason = error.strerror if isinstance(error, OSError) else error.detail
         yield wrong(CHECK, f"{path} cannot be used: {reason}", "let it belong to the daemon's user alone")
         return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & GROUP_AND_OTHERS:
+        yield wrong(
+            CHECK,
+            f"{path} ({mode:04o}) is open to others: what was said is in it",
+            "let nobody else in",
+            ("chmod", "0700", str(path)),
+        )
     if bad:
         yield warning(
             CHECK,
@@ -41,5 +51,5 @@ def drop_box(path: Path | None) -> Iterator[Finding]:
             f"{path} is nearly full: {len(waiting)} requests wait",
             "start the daemon: it takes them in",
         )
-    if not bad:
+    if not bad and not mode & GROUP_AND_OTHERS:
         yield ok(CHECK, f"{len(waiting)} requests wait in {path}")
