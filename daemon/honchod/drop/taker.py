@@ -66,9 +66,14 @@ class Taker:
         """Take in what waits now, as far as the time allows. Nothing in the box makes it raise."""
         if self._path is None:
             return
+        self._held_elsewhere = False
         try:
-            with await _in_thread(Box, os.fspath(self._path)) as box:
-                seen = await self._take_in(box, self._clock.monotonic_s() + within_s)
+            box, waiting, bad = await _in_thread(_opened, self._path)
+            with box:
+                if waiting:
+                    seen = await self._take_in(box, waiting, self._clock.monotonic_s() + within_s)
+                else:
+                    seen = DropBox(bad=bad)
         except FileNotFoundError:
             seen = DropBox()
         except (OSError, DropUnusable):
@@ -77,20 +82,17 @@ class Taker:
             log.error("drop.stuck", trouble=seen.trouble, waiting=seen.waiting)
         self.contents = seen
 
-    async def _take_in(self, box: Box, until_s: float) -> DropBox:
+    async def _take_in(self, box: Box, waiting: list[Entry], until_s: float) -> DropBox:
         trouble: Trouble | None = None
         # A client that holds the lock hands the box over to some daemon, maybe to this one.
         self._held_elsewhere = not box.lock()
-        while not self._held_elsewhere and trouble is None and self._goes_on(until_s):
-            entries = await _in_thread(_tidied, box)
-            if not entries:
-                break
+        while waiting and trouble is None and not self._held_elsewhere and self._goes_on(until_s):
             try:
-                trouble = await self._take_each(box, entries, until_s)
+                trouble = await self._take_each(box, waiting, until_s)
             finally:
                 await _in_thread(box.sync)
-        waiting, bad = await _in_thread(box.entries), await _in_thread(box.bad)
-        return DropBox(len(waiting), len(bad), trouble)
+            waiting = await _in_thread(box.entries)
+        return DropBox(len(waiting), len(await _in_thread(box.bad)), trouble)
 
     async def _take_each(self, box: Box, entries: list[Entry], until_s: float) -> Trouble | None:
         """Take in one after the other until one does not go, or the time is over."""
@@ -141,9 +143,15 @@ class Taker:
         await _in_thread(box.set_aside, entry)
 
 
-def _tidied(box: Box) -> list[Entry]:
-    box.tidy()
-    return box.entries()
+def _opened(path: Path) -> tuple[Box, list[Entry], int]:
+    """The box, what waits in it, and how many are set aside: all that most looks need, in one."""
+    box = Box(os.fspath(path))
+    try:
+        box.tidy()
+        return box, box.entries(), len(box.bad())
+    except BaseException:
+        box.close()
+        raise
 
 
 async def _in_thread(work: Callable[..., T], *arguments: object) -> T:
