@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from honchod.clock import Clock
@@ -12,6 +13,7 @@ from honchod.identity.choices import Section
 from honchod.identity.place import Place
 from honchod.outbox.cache import CacheKey
 from honchod.outbox.values import LaneKey
+from honchod.recall import encoding
 from honchod.recall.assemble import CHARS_PER_TOKEN, assemble
 from honchod.recall.cache import Cache
 from honchod.recall.freshness import Held, RecallStatus, combined, is_fresh, judge
@@ -27,6 +29,9 @@ from honchod.recall.showing import show
 from honchod.recall.supplements import Supplement, Supplements
 from honchod.recall.turns import Turns
 from honchod.recall.upstream import Upstream
+
+_REMEMBERED: Final = 128
+"""The sections of so many blocks."""
 
 _KNOWN: Final = frozenset({RecallStatus.FRESH, RecallStatus.STALE, RecallStatus.EMPTY})
 """Honcho has answered: only then can it be said that nothing is known."""
@@ -63,11 +68,8 @@ class _Asked:
     tokens: int | None
     peek: bool
     started_s: float
-
-    @property
-    def lane(self) -> LaneKey:
-        """The session."""
-        return lane_of(self.place)
+    lane: LaneKey
+    is_first_turn: bool
 
 
 class Answering:
@@ -99,13 +101,16 @@ class Answering:
         """Drop the blocks that are remembered ready-made."""
         assemble.cache_clear()
         merged.cache_clear()
+        _texts.cache_clear()
+        encoding.forget()
 
     async def recall(
         self, request: RecallRequest, place: Place, route: Route | None, prompt: Prompt
     ) -> RecallAnswer:
         """The answer to a recall. Without ``wait_ms`` it does not wait for anything."""
         started_s = self._clock.monotonic_s()
-        turns = self._turns.of(lane_of(place)).turns
+        lane = lane_of(place)
+        turns = self._turns.of(lane).turns
         injected = injection(place.host, request.sections, turns=turns)
         if injected.off is not None or route is None:
             return self._off(place, injected.off or OffReason.DISABLED, started_s)
@@ -126,14 +131,16 @@ class Answering:
             tokens=tokens,
             peek=request.peek,
             started_s=started_s,
+            lane=lane,
+            is_first_turn=turns == 0,
         )
-        calls = await self._refresh(asked, wait_ms=request.wait_ms, is_first_turn=turns == 0)
+        calls = await self._refresh(asked, wait_ms=request.wait_ms)
         supplement = self._take(asked)
-        if not asked.look.keys and supplement is None and turns > 0:
+        if turns > 0 and supplement is None and not asked.look.keys:
             return self._off(place, OffReason.FIRST_TURN, started_s)
         return self._answer(asked, supplement, calls)
 
-    async def _refresh(self, asked: _Asked, *, wait_ms: int, is_first_turn: bool) -> int:
+    async def _refresh(self, asked: _Asked, *, wait_ms: int) -> int:
         """Ask for what is not fresh, and wait for it as long as the caller said. Returns the calls begun.
 
         The first recall of a session also waits for what its start has the dialectic think about.
@@ -150,7 +157,7 @@ class Answering:
             calls += began
             if flight is not None:
                 waiting.append(flight)
-        train = self._prefetcher.train_of(asked.lane) if is_first_turn else None
+        train = self._prefetcher.train_of(asked.lane) if asked.is_first_turn else None
         if train is not None:
             waiting.append(train)
         if waiting and wait_ms:
@@ -241,5 +248,6 @@ class Answering:
         )
 
 
+@lru_cache(_REMEMBERED)
 def _texts(parts: Parts) -> SectionTexts:
     return SectionTexts(**{section.value: text for section, text in parts.present()})

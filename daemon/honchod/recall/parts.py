@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
 from honchod.identity.choices import Section
+
+_IN_ORDER: Final = tuple(Section)
 
 
 class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -21,12 +24,12 @@ class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def of(self, section: Section) -> str:
         """The text of one section."""
-        text: str = getattr(self, section.value)
+        text: str = getattr(self, section)
         return text
 
     def present(self) -> Iterator[tuple[Section, str]]:
         """The sections that have a text, in the order of the block."""
-        for section in Section:
+        for section in _IN_ORDER:
             if text := self.of(section):
                 yield section, text
 

@@ -32,36 +32,52 @@ class Recalled:
     calls: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    id: str
+    at_ms: int
+    took_s: float
+    place: Place
+    recalled: Recalled
+
+
 class Receipts:
     """A ring of the last `KEPT`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._ring: deque[Receipt] = deque(maxlen=KEPT)
+        self._ring: deque[_Kept] = deque(maxlen=KEPT)
 
     def write(self, place: Place, recalled: Recalled) -> str:
         """One more. Returns its id."""
-        receipt = Receipt(
-            id=uuid7(),
-            at=rfc3339(self._clock.now_ms()),
-            host=place.host.name,
-            workspace=place.host.workspace,
-            session=place.session,
-            status=recalled.status,
-            query=recalled.has_query,
-            query_matched=recalled.query_matched,
-            sections=[
-                ReceiptSection(section, round(age_s, 1)) for section, age_s in (recalled.ages_s or {}).items()
-            ],
-            truncated=list(recalled.truncated),
-            chars=recalled.chars,
-            calls=recalled.calls,
-            ms=round((self._clock.monotonic_s() - recalled.started_s) * 1000, 2),
-        )
-        self._ring.append(receipt)
-        return receipt.id
+        took_s = self._clock.monotonic_s() - recalled.started_s
+        kept = _Kept(uuid7(), self._clock.now_ms(), took_s, place, recalled)
+        self._ring.append(kept)
+        return kept.id
 
     def latest(self, limit: int, *, session: str | None = None) -> list[Receipt]:
         """The latest first; those of one session (by its Honcho id), when given."""
-        matching = (one for one in reversed(self._ring) if session is None or one.session == session)
-        return list(islice(matching, limit))
+        matching = (one for one in reversed(self._ring) if session is None or one.place.session == session)
+        return [_receipt(one) for one in islice(matching, limit)]
+
+
+def _receipt(kept: _Kept) -> Receipt:
+    """What nearly nobody asks for is written out when somebody does."""
+    place, recalled = kept.place, kept.recalled
+    return Receipt(
+        id=kept.id,
+        at=rfc3339(kept.at_ms),
+        host=place.host.name,
+        workspace=place.host.workspace,
+        session=place.session,
+        status=recalled.status,
+        query=recalled.has_query,
+        query_matched=recalled.query_matched,
+        sections=[
+            ReceiptSection(section, round(age_s, 1)) for section, age_s in (recalled.ages_s or {}).items()
+        ],
+        truncated=list(recalled.truncated),
+        chars=recalled.chars,
+        calls=recalled.calls,
+        ms=round(kept.took_s * 1000, 2),
+    )

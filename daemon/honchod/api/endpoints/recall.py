@@ -8,6 +8,7 @@ import msgspec
 
 from honchod.api.route import Answer, Call, Nothing
 from honchod.identity.requests import Id
+from honchod.recall.encoding import encoded
 from honchod.recall.receipts import KEPT
 from honchod.recall.requests import RecallRequest, SessionQuery
 
@@ -21,7 +22,7 @@ class ReceiptsQuery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 async def recall(call: Call[RecallRequest, Nothing]) -> Answer:
     """Get memory for the prompt, from what is held; wait for a better answer only as long as told."""
-    return Answer.of(await call.backend.recaller.recall(call.body))
+    return Answer(encoded(await call.backend.recaller.recall(call.body)))
 
 
 async def prefetch(call: Call[SessionQuery, Nothing]) -> Answer:
