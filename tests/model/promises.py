@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from scripted_honcho import BAD, POISON
+from scripted_honcho import BAD, POISON, own_id
 from world import World
 
 from honchod.delivery.charges import BISECT_AFTER
@@ -24,6 +24,8 @@ class Acked:
     content: str
     retried: bool = False
     discarded: bool = False
+    forgotten: bool = False
+    """Discarded before it was sent: it may never arrive."""
 
 
 @dataclass
@@ -50,11 +52,13 @@ class Promises:
             (state,) = self._states_of(message) or ("pruned",)
             landed = self.world.landed(message.session).count(message.content)
             if BAD in message.content or POISON in message.content:
-                assert (state in ("dead", "discarded"), landed) == (True, 0), message
+                ends = ("discarded", "pruned") if message.discarded else ("dead",)
+                assert (state in ends, landed) == (True, 0), message
             elif state == "dead":
                 self._check_own_fault(message)
             else:
                 assert landed == 1 or (message.discarded and landed == 0), message
+                assert not (message.forgotten and landed), message
                 assert state in ("delivered", "pruned", "discarded"), message
         gaps = {row[0] for row in self.world.rows("SELECT session FROM lane WHERE order_gap = 1")}
         assert gaps <= {message.session for message in self.acked if message.retried}
@@ -93,10 +97,17 @@ class Promises:
         for message in self.acked:
             if (message.session, message.message_id) not in here and not message.discarded:
                 assert message.content in self.world.landed(message.session), message
-        remote = {own for held in self.world.remote.sessions.values() for own, _ in held}
-        delivered = {
-            row[0] for row in self.world.rows("SELECT honchod_id FROM event WHERE state = 'delivered'")
+        remote = {
+            known
+            for session, held in self.world.remote.sessions.items()
+            for place, (own, _) in enumerate(held)
+            for known in (own, f"{session}/{place}")
         }
+        query = (
+            "SELECT CASE kind WHEN 'conclusion' THEN remote_id ELSE honchod_id END FROM event"
+            " WHERE state = 'delivered'"
+        )
+        delivered = {row[0] for row in self.world.rows(query)}
         assert delivered <= remote, "something counts as delivered that Honcho never got"
 
     def _check_letters(self) -> None:
@@ -107,7 +118,8 @@ class Promises:
                 assert code in ("rejected_422", "exhausted")
             else:
                 assert code == "exhausted"
-                assert self.world.remote.lonely_failures[own] >= MAX_ATTEMPTS - BISECT_AFTER, content
+                failures = self.world.remote.lonely_failures
+                assert max(failures[own], failures[own_id(content)]) >= MAX_ATTEMPTS - BISECT_AFTER, content
 
     def _check_own_fault(self, message: Acked) -> None:
         assert message.content not in self.world.landed(message.session)

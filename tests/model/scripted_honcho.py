@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from honchod.errors import CallFailed, CallReason
 from honchod.gateway.gateway import OWN_ID
-from honchod.gateway.values import Endpoint, Member, Outgoing, Setup
+from honchod.gateway.values import Endpoint, Member, Outgoing, Setup, Sight
 
 LATENCY_S = 0.05
 REQUEST_TIMEOUT_S = 30.0
@@ -115,6 +115,7 @@ class ScriptedGateway:
         self._retry_after_s = retry_after_s
         self._busy: set[str] = set()
         self.requests = 0
+        self.conclusions = ScriptedConclusions(self)
 
     async def close(self) -> None:
         return None
@@ -131,9 +132,14 @@ class ScriptedGateway:
         return Setup(created=created, scope=scope)
 
     async def send(self, session: str, batch: Sequence[Outgoing]) -> tuple[str, ...]:
+        """Store messages. Who speaks must have joined the session."""
         missing = {message.peer for message in batch} - set(self._remote.members.get(session, {}))
         if missing:
             self._remote.faults.append(f"{missing} spoke in {session} before joining it")
+        return await self.hand_over(session, batch)
+
+    async def hand_over(self, session: str, batch: Sequence[Outgoing]) -> tuple[str, ...]:
+        """Store these. Returns their ids."""
         self._remote.sends.append((asyncio.get_running_loop().time(), session, len(batch)))
         try:
             return await self._call(session, batch)
@@ -192,6 +198,27 @@ class ScriptedGateway:
             raise CallFailed(CallReason.STATUS, status=422)
         if any(POISON in message.content for message in batch):
             raise CallFailed(CallReason.STATUS, status=500)
+
+
+class ScriptedConclusions:
+    """Conclusions stand among the messages of their session; they are known by what they say."""
+
+    def __init__(self, gateway: ScriptedGateway) -> None:
+        self._gateway = gateway
+
+    async def conclude(self, sight: Sight, session: str, content: str) -> str:
+        said = Outgoing(sight.target, content, {OWN_ID: own_id(content)}, 0)
+        (remote_id,) = await self._gateway.hand_over(session, [said])
+        return remote_id
+
+    async def find(self, _sight: Sight, session: str, content: str) -> str | None:
+        own = own_id(content)
+        return (await self._gateway.find(session, [own])).get(own)
+
+
+def own_id(conclusion: str) -> str:
+    """The server has no metadata of ours with a conclusion: one that says the same is the same."""
+    return f"conclusion: {conclusion}"
 
 
 class ScriptedPool:

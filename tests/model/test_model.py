@@ -28,6 +28,8 @@ MANY_DAYS_MS = 10_000 * DAY_MS
 BOUNDS = Bounds(max_rows=60, max_bytes=64 << 20, quota_share=1.0, dedupe_window_ms=MANY_DAYS_MS)
 KINDS = st.sampled_from(["good"] * 8 + [BAD, POISON])
 MOMENTS = st.sampled_from([0.0, 0.03, 0.06, 0.08, 0.12, 0.16, 0.22, 0.5, 2.0, 16.0, 31.0, 120.0])
+MIDDLES = st.sampled_from([0.02, 0.07, 0.12, 0.17, 0.22])
+"""Seconds after which a delivery to a healthy server is under way, or just over."""
 FATES = st.lists(st.sampled_from(list(Fate)), min_size=1, max_size=6)
 
 
@@ -67,7 +69,8 @@ class DaemonModel(RuleBasedStateMachine):
     def write_again(self, data: st.DataObject, *, other: bool) -> None:
         """The caller did not get its answer, or makes a mistake."""
         rows = self.world.rows(
-            "SELECT host, session, message_id FROM event JOIN lane ON lane.id = lane_id ORDER BY event.id"
+            "SELECT host, session, message_id FROM event JOIN lane ON lane.id = lane_id"
+            " WHERE kind = 'message' ORDER BY event.id"
         )
         known = {message.message_id: message for message in self.promises.acked}
         rows = [row for row in rows if row[2] in known]
@@ -84,6 +87,44 @@ class DaemonModel(RuleBasedStateMachine):
         else:
             assert answer.duplicate
             assert not other
+
+    @rule(lane=st.sampled_from(LANES), kind=KINDS)
+    def conclude(self, lane: tuple[str, str], kind: str) -> None:
+        host, session = lane
+        self.serial += 1
+        message_id, content = f"id {self.serial}", f"{kind} conclusion {self.serial}"
+        try:
+            answer = self.world.conclude(host, session, message_id, content)
+        except (OutboxFull, QuotaUsedUp):
+            return
+        assert not answer.duplicate
+        self.promises.acked.append(Acked(session, message_id, content))
+
+    @precondition(lambda self: not self.world.outbox.full)
+    @rule(data=st.data())
+    def forget(self, data: st.DataObject) -> None:
+        """A conclusion is taken back while it waits, or after it died."""
+        rows = self.world.rows(
+            "SELECT host, message_id FROM event JOIN lane ON lane.id = lane_id"
+            " WHERE kind = 'conclusion' AND state IN ('queued', 'dead') ORDER BY event.id"
+        )
+        if rows:
+            self._forget(*data.draw(st.sampled_from(rows)))
+
+    @precondition(lambda self: not self.world.outbox.full)
+    @rule(lane=st.sampled_from(LANES), seconds=MIDDLES)
+    def second_thoughts_in_the_middle_of_a_delivery(self, lane: tuple[str, str], seconds: float) -> None:
+        self.conclude(lane, "good")
+        self.world.pass_time(seconds)
+        message_id = f"id {self.serial}"
+        if any(message.message_id == message_id for message in self.promises.acked):
+            self._forget(lane[0], message_id)
+
+    def _forget(self, host: str, message_id: str) -> None:
+        if self.world.forget(host, message_id):
+            for message in self.promises.acked:
+                if message.message_id == message_id:
+                    message.discarded = message.forgotten = True
 
     @rule(fates=FATES)
     def answers_to_come(self, fates: list[Fate]) -> None:
@@ -109,7 +150,7 @@ class DaemonModel(RuleBasedStateMachine):
         self.world.crash()
         self.world.start()
 
-    @rule(lane=st.sampled_from(LANES), seconds=st.sampled_from([0.02, 0.07, 0.12, 0.17, 0.22]))
+    @rule(lane=st.sampled_from(LANES), seconds=MIDDLES)
     def death_in_the_middle_of_a_delivery(self, lane: tuple[str, str], seconds: float) -> None:
         """Between any two of: leased, asked, sent, stored remotely, answered, settled."""
         self.write(lane, ["good", "good"])

@@ -55,7 +55,11 @@ def test_whatever_happens_to_a_call_the_message_arrives_once(world: World, fate:
     assert world.remote.faults == []
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.03, 0.07, 0.12, 0.17, 0.22, 0.27, 0.32, 1.0])
+MOMENTS_S = [0.0, 0.03, 0.07, 0.12, 0.17, 0.22, 0.27, 0.32, 1.0]
+"""In the middle of each step of a delivery, and between any two of them."""
+
+
+@pytest.mark.parametrize("after_s", MOMENTS_S)
 @pytest.mark.parametrize("fate", [Fate.GOOD, Fate.CUT_COMMIT_LATE, Fate.TIMEOUT_AFTER_COMMIT])
 def test_a_death_at_any_moment_loses_nothing_and_doubles_nothing(
     world: World, after_s: float, fate: Fate
@@ -69,6 +73,21 @@ def test_a_death_at_any_moment_loses_nothing_and_doubles_nothing(
     world.run_until_quiet()
     world.pass_time(30.0)
     assert world.landed("s") == ["a", "b", "c"]
+    assert world.remote.faults == []
+
+
+@pytest.mark.parametrize("after_s", MOMENTS_S)
+@pytest.mark.parametrize("fate", [Fate.GOOD, Fate.CUT, Fate.CUT_COMMIT_LATE, Fate.TIMEOUT_AFTER_COMMIT])
+def test_a_conclusion_that_was_forgotten_never_arrives(world: World, after_s: float, fate: Fate) -> None:
+    """One that may have left already is not forgotten, and that is said."""
+    world.remote.script.extend([Fate.GOOD, fate])
+    world.conclude("h", "s", "id 1", "a conclusion")
+    world.pass_time(after_s)
+    forgotten = world.forget("h", "id 1")
+    write(world, "s", "next")
+    world.run_until_quiet()
+    world.pass_time(30.0)
+    assert world.landed("s") == (["next"] if forgotten else ["a conclusion", "next"])
     assert world.remote.faults == []
 
 

@@ -21,8 +21,9 @@ from honchod.errors import OutboxFull
 from honchod.gateway.pool import GatewayPool
 from honchod.identity import config
 from honchod.outbox import database
+from honchod.outbox.states import TERMINAL
 from honchod.outbox.store import Outbox
-from honchod.outbox.values import Append, Appended, Bounds, LaneKey, LeaseTerms, NewEvent
+from honchod.outbox.values import Append, Appended, Bounds, Kind, LaneKey, LeaseTerms, NewEvent
 from honchod.outbox.writer import Operation
 from support import disk
 
@@ -84,6 +85,19 @@ class WatchedOutbox(Outbox):
         self._at_work.add(answer)
         answer.add_done_callback(self._at_work.discard)
         return await answer
+
+
+def _event(message_id: str, content: str, *, kind: Kind = Kind.MESSAGE) -> NewEvent:
+    return NewEvent(
+        message_id=message_id,
+        pieces=(content,),
+        peer="al",
+        role="user",
+        author="human",
+        created_at_ms=START_MS,
+        digest=hashlib.sha256(content.encode()).digest(),
+        kind=kind,
+    )
 
 
 class World:
@@ -149,22 +163,26 @@ class World:
 
     def append(self, host: str, session: str, *messages: tuple[str, str]) -> tuple[Appended, ...]:
         """Write (message id, content) pairs into a session."""
-        events = tuple(
-            NewEvent(
-                message_id=message_id,
-                pieces=(content,),
-                peer="al",
-                role="user",
-                author="human",
-                created_at_ms=START_MS,
-                digest=hashlib.sha256(content.encode()).digest(),
-            )
-            for message_id, content in messages
-        )
-        workspace = self.routes[host].host.workspace
-        answer = self.do(self.outbox.append(Append(LaneKey(host, workspace, session), events, 1000)))
+        events = tuple(_event(message_id, content) for message_id, content in messages)
+        answer = self.do(self.outbox.append(Append(self._lane(host, session), events, 1000)))
         self.worker.notify()
         return answer
+
+    def conclude(self, host: str, session: str, message_id: str, content: str) -> Appended:
+        """Remember a conclusion in a session."""
+        event = _event(message_id, content, kind=Kind.CONCLUSION)
+        answer = self.do(self.outbox.conclude(Append(self._lane(host, session), (event,), 1000)))
+        self.worker.notify()
+        return answer
+
+    def forget(self, host: str, message_id: str) -> bool:
+        """Forget a conclusion. False for one that may have left already, or is over."""
+        named = self.outbox.conclusions_named(message_id, (host,), self.routes[host].host.workspace)
+        (row,) = self.do(named)
+        return row.state not in TERMINAL and self.do(self.outbox.erase_conclusions([row.id])).waiting == 1
+
+    def _lane(self, host: str, session: str) -> LaneKey:
+        return LaneKey(host, self.routes[host].host.workspace, session)
 
     def crash(self) -> None:
         """Die without a word. What is on the disk stays; what went out may still land."""
