@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 
 from runtimes.model_server import MODEL
+from support.daemon import DaemonProcess
 from support.waiting import wait_until
 
 TURN_S = 60.0
@@ -39,25 +40,25 @@ def settings(home: Path, model_url: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def environment(home: Path, daemon_socket: Path) -> dict[str, str]:
-    """What nanobot is started with: a home of its own, and where the daemon is."""
+def environment(home: Path, daemon: DaemonProcess) -> dict[str, str]:
+    """What nanobot is started with: a home of its own, and where the daemon and its drop box are."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HONCHO")}
     return {
         **inherited,
         "HOME": str(home),
-        "HONCHOD_SOCKET": str(daemon_socket),
-        "HONCHOD_DROP": str(home / "drop"),
+        "HONCHOD_SOCKET": str(daemon.socket),
+        "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"],
     }
 
 
 class Gateway:
     """One gateway with a home of its own. `start` and `stop` as often as a test likes."""
 
-    def __init__(self, venv: Path, model_url: str, daemon_socket: Path) -> None:
+    def __init__(self, venv: Path, model_url: str, daemon: DaemonProcess) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="honchod-nanobot-"))
         self.port = _free_port()
         self._command = [str(venv / "bin" / "nanobot"), "gateway", "--foreground"]
-        self._environ = environment(self.home, daemon_socket)
+        self._environ = environment(self.home, daemon)
         self._log_file = self.home / "log"
         self._process: subprocess.Popen[bytes] | None = None
         config = settings(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import statistics
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -12,14 +15,25 @@ import pytest
 
 from runtimes.install import ROOT, python_runtime
 from runtimes.model_server import ModelServer, Use
-from runtimes.nanobot.gateway import Chat, Gateway, chat_with
+from runtimes.nanobot.gateway import Chat, Gateway, chat_with, environment, settings
 from runtimes.oracle import assert_arrived
 from support.daemon import DaemonProcess
 from support.honcho import Remote
+from support.network import Network
 from support.waiting import wait_until
 
 NANOBOT = "nanobot-ai==0.3.5"
 ADAPTER = ROOT / "deploy" / "integrations" / "nanobot"
+BLOCKED = Path(__file__).with_name("blocked.py")
+HONCHO_S = 0.5
+"""How long the slow Honcho takes to answer."""
+BLOCKED_MS = 20.0
+"""How long a turn may be held up, at the median, on a machine that is not busy with other things."""
+BUSY_BLOCKED_MS = HONCHO_S * 1000 / 2
+"""The same where processes queue for the processor: surely nobody waited for Honcho."""
+BLOCKED_TURNS = 20
+ROUNDS = 3
+"""How often that is measured: the best counts."""
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +54,7 @@ def daemon(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> 
 @pytest.fixture
 def gateway(venv: Path, daemon: DaemonProcess, model: ModelServer) -> Iterator[Gateway]:
     """nanobot, running."""
-    gateway = Gateway(venv, model.url, daemon.socket)
+    gateway = Gateway(venv, model.url, daemon)
     try:
         gateway.start()
         yield gateway
@@ -65,12 +79,10 @@ def session_of(daemon: DaemonProcess, chat: Chat, conversation: int = 1) -> str:
 def test_twenty_turns_with_new_subagent_and_cron_arrive_once_in_order_though_the_daemon_is_killed(
     daemon: DaemonProcess, chat: Chat, model: ModelServer, remote: Remote, workspace: str
 ) -> None:
-    soon = (datetime.now(UTC) + timedelta(seconds=8)).isoformat()
     model.on("Have somebody count the boxes", Use("spawn", {"task": "Count the boxes.", "label": "boxes"}))
     model.on("started (id:", "Somebody counts them.")
     model.on("Count the boxes.", "There are 41 boxes.")
     model.on("[Subagent 'boxes'", "There are 41.")
-    model.on("Remind me", Use("cron", {"action": "add", "name": "walk", "message": "Say: walk!", "at": soon}))
     model.on("Created job", "I will.")
     model.on("Say: walk!", "Time for a walk!")
     said: list[tuple[str, str]] = []
@@ -83,6 +95,8 @@ def test_twenty_turns_with_new_subagent_and_cron_arrive_once_in_order_though_the
     for number in range(1, 8):
         say(f"This is note {number}: shelf {number * 7} is full.")
     say("Have somebody count the boxes, please.", "Somebody counts them.", "There are 41.")
+    soon = (datetime.now(UTC) + timedelta(seconds=15)).isoformat()
+    model.on("Remind me", Use("cron", {"action": "add", "name": "walk", "message": "Say: walk!", "at": soon}))
     say("Remind me of my walk in a moment.", "I will.")
     chat.wait_for_turn()
     said.append(("bot", "Time for a walk!"))
@@ -153,3 +167,54 @@ def test_a_turn_that_nanobot_did_not_survive_is_handed_over_once_it_is_back(
             session_of(daemon, again): [("ann", "After the crash."), ("bot", "Understood.")],
         }
         assert_arrived(remote, workspace, expected)
+
+
+def test_what_is_said_while_the_daemon_is_away_lands_in_its_own_conversation(
+    daemon: DaemonProcess, chat: Chat, remote: Remote, workspace: str
+) -> None:
+    chat.say("The daemon is there.")
+    daemon.kill()
+    chat.say("The daemon is away.")
+    chat.say("/new")
+    chat.say("It is still away.")
+    chat.say("/new")
+    chat.say("It is away even now.")
+    daemon.start()
+    chat.say("It is back.")
+
+    expected = {
+        session_of(daemon, chat, 1): ["The daemon is there.", "The daemon is away."],
+        session_of(daemon, chat, 2): ["It is still away."],
+        session_of(daemon, chat, 3): ["It is away even now.", "It is back."],
+    }
+    dialogues = {
+        session: [turn for line in lines for turn in (("ann", line), ("bot", "Understood."))]
+        for session, lines in expected.items()
+    }
+    assert_arrived(remote, workspace, dialogues)
+
+
+@pytest.mark.parametrize("honcho", ["slow", "away"])
+def test_a_turn_is_hardly_held_up(
+    venv: Path, daemon: DaemonProcess, model: ModelServer, network: Network, tmp_path: Path, honcho: str
+) -> None:
+    if honcho == "slow":
+        network.hit(f"*: delay={HONCHO_S}")
+    else:
+        network.take_down()
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(settings(tmp_path, model.url)))
+    medians: list[float] = []
+    while not medians or (min(medians) >= BLOCKED_MS and len(medians) < ROUNDS):
+        done = subprocess.run(
+            [str(venv / "bin" / "python"), str(BLOCKED), str(config), str(BLOCKED_TURNS)],
+            env=environment(tmp_path, daemon),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        medians.append(statistics.median(json.loads(done.stdout)))
+    busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+    print(f"nanobot, Honcho {honcho}: held up {min(medians):.2f} ms a turn at the median; busy: {busy}")
+    assert min(medians) < (BUSY_BLOCKED_MS if busy else BLOCKED_MS)

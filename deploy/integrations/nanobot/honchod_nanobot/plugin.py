@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections import defaultdict
 from dataclasses import asdict, replace
@@ -15,7 +14,7 @@ from nanobot.bus.runtime_events import RuntimeEventContext, SessionTurnPersisted
 from nanobot.runtime_context import RuntimeContextBlock, RuntimeContextProvider
 from nanobot.session.manager import SessionManager
 
-from honchod.client import Client, ClientError, TooLarge, Unprocessable
+from honchod.client import AsyncClient, ClientError, TooLarge, Unprocessable
 from honchod_nanobot.transcript import Spoken, after, place_of, spoken, standing
 
 STANDING = "honchod"
@@ -35,7 +34,7 @@ class HonchoMemory(Tool):
     def __init__(self, sessions: SessionManager) -> None:
         self._sessions = sessions
         self._host = os.environ.get("HONCHOD_HOST", "nanobot")
-        self._client = Client(timeout_s=ANSWER_S)
+        self._client = AsyncClient(timeout_s=ANSWER_S, drop=True)
         self._senders: defaultdict[str, dict[str, str]] = defaultdict(dict)
 
     @classmethod
@@ -91,19 +90,17 @@ class HonchoMemory(Tool):
         request = current_request_context()
         session = self._conversation(request.session_key) if request and request.session_key else None
         try:
-            answer = await asyncio.to_thread(
-                self._client.tool, self.name, arguments, host=self._host, session=session
-            )
+            answer = await self._client.tool(self.name, arguments, host=self._host, session=session)
         except ClientError as error:
             return ToolResult.error(f"Error: {error}")
         return str(answer["text"])
 
     def runtime_context_provider(self) -> RuntimeContextProvider:
         """Called with every message of a user before the model sees it."""
-        return self._remember
+        return self.recall_for
 
-    async def _remember(self, request: RequestContext) -> RuntimeContextBlock | None:
-        """What is known that matters for this message."""
+    async def recall_for(self, request: RequestContext) -> RuntimeContextBlock | None:
+        """Memory for the prompt of this message, as the daemon has it at hand."""
         key, text = request.session_key, request.original_user_text
         if not key or not text:
             return None
@@ -111,7 +108,7 @@ class HonchoMemory(Tool):
             self._senders[key][text] = request.sender_id
         session = self._conversation(key)
         try:
-            recalled = await asyncio.to_thread(self._client.recall, text, session=session, host=self._host)
+            recalled = await self._client.recall(text, session=session, host=self._host)
         except ClientError as error:
             logger.warning("honchod: no memory for this turn: {}", error)
             return None
@@ -148,8 +145,7 @@ class HonchoMemory(Tool):
         senders = self._senders.get(context.session_key, {})
         for at in range(0, len(said), WRITE_MESSAGES_MAX):
             messages = [_message(one, senders.get(one.content)) for one in said[at : at + WRITE_MESSAGES_MAX]]
-            await asyncio.to_thread(
-                self._client.write,
+            await self._client.write(
                 messages,
                 session=session,
                 host=self._host,
