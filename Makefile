@@ -54,6 +54,10 @@ again: $(READY)  ## what was red once more, alone: red again is broken, green wa
 test-runtimes: $(READY)  ## the adapters inside the real runtimes, installed from their registries into build/runtimes/
 	$(BIN)/pytest tests/runtimes -p no:cacheprovider --timeout 900 --durations 5
 
+.PHONY: side-by-side
+side-by-side: $(READY)  ## Hermes with its own Honcho provider beside Hermes with ours, into build/side_by_side/
+	PYTHONPATH=tests $(BIN)/python -m runtimes.side_by_side $(if $(QUICK),--quick)
+
 .PHONY: soak
 soak: $(READY)  ## kill the daemon again and again under a bad sky: make soak SOAK="--minutes 20 --seed 7"
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)

@@ -47,7 +47,8 @@ class Hermes:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Hermes:
-        """Start it; the user has not said anything yet."""
+        """Start it, another time too; the user has not said anything yet."""
+        self._reap()
         with (self.home / "output").open("ab") as output:
             self._process = subprocess.Popen(
                 [str(self._python), str(DRIVER)],
@@ -85,6 +86,13 @@ class Hermes:
         """The user leaves: the end of the session, as the command line does it."""
         self._do("leave")
 
+    def end(self) -> None:
+        """Let the process end by itself."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(ANSWER_TIMEOUT_S)
+
     def kill(self) -> None:
         """SIGKILL: no time to do anything."""
         assert self._process is not None
@@ -98,14 +106,18 @@ class Hermes:
 
     def close(self) -> None:
         """End it and remove its home."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait(30)
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            self._process.stdin.close()
-            self._process.stdout.close()
+        self._reap()
         shutil.rmtree(self.home, ignore_errors=True)
+
+    def _reap(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.wait(30)
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        self._process = None
 
     def _do(self, what: str, **details: str) -> dict[str, Any]:
         assert self._process is not None
