@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from honchod.client import Client
 from honchod.client.errors import ClientError
 from support.daemon import DaemonProcess
 from support.honcho import Remote
@@ -127,12 +128,8 @@ def test_damage_that_shows_while_it_runs_is_mended_without_an_end(
     filled.start()
     process = filled.process
     with filled.client(timeout_s=5) as client:
-        client.pause()
-        wait_until(lambda: client.status()["wal_bytes"] == 0, "an idle daemon's log to be folded in")
-        overwrite(filled.database, leaf_page(filled.database, "event"))
+        damage_under_it(filled, client)
         network.heal()
-        with contextlib.suppress(ClientError):
-            client.resume()
         wait_until(lambda: filled.events("database.salvaged"), "the damage to show")
         wait_until(lambda: client.status()["unacknowledged"] == 1, "it to serve again")
         client.write([{"id": "new", "content": "taken as before"}], session="new")
@@ -140,6 +137,36 @@ def test_damage_that_shows_while_it_runs_is_mended_without_an_end(
     assert remote.contents(workspace, "new") == ["taken as before"]
     assert filled.process is process
     assert filled.stop() == 0
+
+
+def damage_under_it(daemon: DaemonProcess, client: Client) -> None:
+    """Overwrite a page that it needs for its next delivery."""
+    client.pause()
+    wait_until(lambda: client.status()["wal_bytes"] == 0, "an idle daemon's log to be folded in")
+    overwrite(daemon.database, leaf_page(daemon.database, "event"))
+    with contextlib.suppress(ClientError):
+        client.resume()
+
+
+def test_damage_that_shows_again_right_after_it_was_mended_ends_it(filled: DaemonProcess) -> None:
+    """A disk or a memory that is broken would only damage more; everything that was there is kept."""
+    filled.start()
+    with filled.client(timeout_s=5) as client:
+        damage_under_it(filled, client)
+        wait_until(lambda: client.status()["unacknowledged"] == 1, "it to serve again")
+        damage_under_it(filled, client)
+
+        def ends() -> bool:
+            # What it has just written it need not read; the letters it has to.
+            with contextlib.suppress(ClientError):
+                client.letters()
+            return filled.process is not None and filled.process.poll() is not None
+
+        wait_until(ends, "it to give up")
+    assert filled.wait() == 1
+    assert "damaged again right after it was replaced" in filled.log().splitlines()[-1]
+    assert len(quarantined(filled)) == 1
+    assert filled.start().status()["unacknowledged"] == 2
 
 
 def test_what_was_delivered_before_the_damage_is_found_and_not_sent_again(

@@ -135,6 +135,7 @@ def test_a_message_that_kills_the_daemon_costs_others_nothing_and_itself_ever_mo
             lambda: next((one for one in client.status()["lanes"] if one["suspect"]), None), "the suspect"
         )
         assert (lane["session"], lane["last_error"]) == ("killer", "daemon_died")
+        assert [one.contents for one in network.sent("killer")[3:]] == [[KILLER]] * (len(deaths) - 3)
         for other in range(3):
             mine = [f"message {one}." for one in range(written) if one % 3 == other]
             wait_until(lambda o=other, m=mine: remote.contents(workspace, f"other{o}") == m, "the others")
