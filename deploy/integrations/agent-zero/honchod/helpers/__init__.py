@@ -1,0 +1,1 @@
+"""What the extensions and the tool share."""

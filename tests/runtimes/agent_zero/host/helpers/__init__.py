@@ -1,0 +1,1 @@
+"""What Agent Zero's plugins import."""
