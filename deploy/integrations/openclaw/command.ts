@@ -6,33 +6,23 @@ import type { OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
 
 import type { Settings } from "./daemon.ts";
 
+const NAME = "honcho";
+const DESCRIPTION = "Look after memory: hands over to honchod (status, doctor, mode, …)";
 /** The commands that are about one host. */
-const ABOUT_A_HOST = new Set(
-  ["identity", "map", "migrate", "mode", "peer", "sessions", "setup", "strategy", "tokens", "tools"],
-);
+const HOSTED = "identity map migrate mode peer sessions setup strategy tokens tools".split(" ");
 
 export function registerCommand(api: OpenClawPluginApi, settings: Settings): void {
-  const name = "honcho";
-  const description = "Look after memory: hands over to honchod (status, doctor, mode, …)";
-  api.registerCli(
-    ({ program }) => {
-      program
-        .command(name)
-        .description(description)
-        .argument("[words...]")
-        .helpOption(false)
-        .allowUnknownOption()
-        .action((words: string[]) => handOver(settings, words));
-    },
-    { descriptors: [{ name, description, hasSubcommands: false }] },
-  );
+  const descriptors = [{ name: NAME, description: DESCRIPTION, hasSubcommands: false }];
+  api.registerCli(({ program }) => {
+    const command = program.command(NAME).description(DESCRIPTION).argument("[words...]");
+    command.helpOption(false).allowUnknownOption().action((words: string[]) => handOver(settings, words));
+  }, { descriptors });
 }
 
 async function handOver({ host, command, socket }: Settings, words: string[]): Promise<void> {
-  const isAboutHost = ABOUT_A_HOST.has(words[0] ?? "") && !words.includes("--help");
-  const all = isAboutHost && !words.includes("--host") ? [...words, "--host", host] : words;
+  const isHosted = HOSTED.includes(words[0] ?? "") && !words.includes("--host") && !words.includes("--help");
   const env = socket ? { ...process.env, HONCHOD_SOCKET: socket } : process.env;
-  const child = spawn(command, all.length ? all : ["--help"], { stdio: "inherit", env });
+  const child = spawn(command, isHosted ? [...words, "--host", host] : words, { stdio: "inherit", env });
   process.exitCode = await new Promise<number>((resolve, reject) => {
     child.on("error", reject).on("close", (code) => resolve(code ?? 1));
   });

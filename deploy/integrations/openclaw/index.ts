@@ -5,7 +5,7 @@ import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import { registerCommand } from "./command.ts";
 import { Daemon, type Settings } from "./daemon.ts";
 import { registerTools } from "./tools.ts";
-import { authorsOf, endOf, isGroup, isKept, isPersonal, senderOf } from "./turn.ts";
+import { isGroup, isKept, saidAfter, senderOf, speakersOf } from "./turn.ts";
 
 /** A prompt is built without memory rather than later than this. */
 const RECALL_TIMEOUT_MS = 250;
@@ -19,58 +19,54 @@ export default definePluginEntry({
   register(api) {
     const settings: Settings = { host: "openclaw", command: "honchod", waitMs: 0, ...api.pluginConfig };
     const daemon = new Daemon(settings, (line) => api.logger.warn(line));
-    /** What was asked last, by session: the end of a run is told all messages of the session. */
-    const asked = new Map<string, string>();
+    /** What runs began with: at their end nobody says it, nor who asked. */
+    const begun = new Map<string, { asked: string; isHuman: boolean }>();
 
     api.on("before_prompt_build", async (event, run) => {
-      if (!isKept(run)) return;
-      const session = run.sessionKey;
-      const content = event.currentUserMessage ?? event.prompt;
-      const author = authorsOf(run).asks;
-      asked.set(session, content);
-      const message = { id: `${run.runId}:user`, role: "user", author, content, ...senderOf(run) } as const;
-      void daemon.keep({ session, messages: [message], turn_end: false, group: isGroup(session) });
-      if (author !== "human") return;
-      const wait_ms = settings.waitMs;
-      const timeoutMs = wait_ms + RECALL_TIMEOUT_MS;
-      const at = `?host=${encodeURIComponent(settings.host)}&session=${encodeURIComponent(session)}`;
-      const [memory, block] = await Promise.allSettled([
-        daemon.call<{ text: string }>("POST", "/v1/recall", { session, query: content, wait_ms }, timeoutMs),
-        daemon.call<{ text: string }>("GET", `/v1/prompt${at}`, undefined, timeoutMs),
-      ]);
-      return {
-        ...(memory.status === "fulfilled" && { prependContext: memory.value.text }),
-        ...(block.status === "fulfilled" && { appendSystemContext: block.value.text }),
-      };
+      const { runId, sessionKey: session } = run;
+      if (!runId || !isKept(session)) return;
+      const asked = event.currentUserMessage ?? event.prompt;
+      const { isHuman } = speakersOf(run);
+      begun.set(runId, { asked, isHuman });
+      if (!isHuman) return;
+      const ask = (method: string, path: string, body?: object) =>
+        daemon.call<{ text: string }>(method, path, body, settings.waitMs + RECALL_TIMEOUT_MS).then(
+          ({ text }) => text,
+          () => undefined,
+        );
+      const names = new URLSearchParams({ host: settings.host, session });
+      const memory = ask("POST", "/v1/recall", { session, query: asked, wait_ms: settings.waitMs });
+      const block = ask("GET", `/v1/prompt?${names}`);
+      const message = { id: `${runId}:user`, role: "user", author: "human", content: asked } as const;
+      void daemon.keep({ session, group: isGroup(session), messages: [{ ...message, ...senderOf(run) }] });
+      return { prependContext: await memory, appendSystemContext: await block };
     });
 
     api.on("agent_end", async (event, run) => {
-      if (!isKept(run)) return;
-      const session = run.sessionKey;
-      const { asks, answers } = authorsOf(run);
-      const { added, answer } = endOf(event.messages, asked.get(session) ?? "");
-      asked.delete(session);
-      const id = (what: string) => `${run.runId}:${what}`;
-      const messages = [
-        ...added.map((content, index) => ({
-          ...{ id: id(`user:${index + 1}`), role: "user", author: asks, content, ...senderOf(run) } as const,
-        })),
-        ...(event.success && answer
-          ? [{ id: id("assistant"), role: "assistant", author: answers, content: answer } as const]
-          : []),
-      ];
-      if (!messages.length) return;
-      await daemon.keep({ session, messages, turn_end: asks === "human", group: isGroup(session) });
+      const { runId, sessionKey: session } = run;
+      if (!runId || !isKept(session)) return;
+      const { asked = "", isHuman = false } = begun.get(runId) ?? {};
+      begun.delete(runId);
+      const messages = saidAfter(asked, event.messages).map((spoken, at) =>
+        spoken.role === "user"
+          ? { ...spoken, ...senderOf(run), id: `${runId}:${at}`, author: "human" as const }
+          : { ...spoken, id: `${runId}:${at}`, author: speakersOf(run).answers },
+      );
+      if (!event.success && messages.at(-1)?.role === "assistant") messages.pop();
+      const kept = messages.filter(({ role }) => isHuman || role === "assistant");
+      if (kept.length) await daemon.keep({ session, group: isGroup(session), messages: kept, turn_end: isHuman });
     });
 
-    api.on("session_start", ({ sessionKey }) => {
-      if (sessionKey && isPersonal(sessionKey)) return daemon.tell("start", sessionKey);
+    const tell = async (what: "start" | "end" | "reset", session: string | undefined) => {
+      if (isKept(session) && speakersOf({ sessionKey: session }).isHuman) await daemon.tell(what, session);
+    };
+    api.on("session_start", ({ sessionKey }) => tell("start", sessionKey));
+    api.on("session_end", async ({ sessionKey, reason = "unknown" }) => {
+      if (reason !== "compaction") await tell(RESETS.has(reason) ? "reset" : "end", sessionKey);
     });
-    api.on("session_end", ({ sessionKey, reason = "unknown" }) => {
-      if (!sessionKey || !isPersonal(sessionKey) || reason === "compaction") return;
-      return daemon.tell(RESETS.has(reason) ? "reset" : "end", sessionKey);
+    api.on("subagent_ended", async ({ targetSessionKey }) => {
+      await daemon.tell("end", targetSessionKey);
     });
-    api.on("subagent_ended", ({ targetSessionKey }) => daemon.tell("end", targetSessionKey));
 
     registerTools(api, daemon);
     registerCommand(api, settings);

@@ -1,11 +1,6 @@
 /** Who speaks in a run of OpenClaw, where, and what was said. No I/O. */
 
-import {
-  isAcpSessionKey,
-  isCronSessionKey,
-  isIncognitoSessionKey,
-  isSubagentSessionKey,
-} from "openclaw/plugin-sdk/routing";
+import * as keys from "openclaw/plugin-sdk/routing";
 
 /** What hooks are told about a run, as far as it matters here. */
 export interface Run {
@@ -21,40 +16,29 @@ export interface Run {
 /** Who the daemon is told has spoken; it alone decides whose peer that is, or none. */
 export type Author = "human" | "assistant" | "subagent" | "cron" | "automation";
 
-export interface Said {
-  id: string;
+export interface Spoken {
   role: "user" | "assistant";
-  author: Author;
   content: string;
-  runtime_user?: string;
 }
 
-/** The operator's own console: who writes there is the owner, whatever id the client goes by. */
+/** The operator's own consoles: who writes there is the owner, whatever id the program goes by. */
 const CONSOLES = new Set(["webchat", "cli", "tui"]);
 
-/** Whether a run is kept at all: an incognito session leaves nothing behind. */
-export function isKept(run: Run): run is Run & { runId: string; sessionKey: string } {
-  return Boolean(run.runId && run.sessionKey) && !isIncognitoSessionKey(run.sessionKey);
+/** Whether what is said in a session is kept: an incognito one leaves nothing behind. */
+export function isKept(sessionKey: string | undefined): sessionKey is string {
+  return Boolean(sessionKey) && !keys.isIncognitoSessionKey(sessionKey);
 }
 
-/** Whether a session is a person's, by its key alone. */
-export function isPersonal(sessionKey: string): boolean {
-  return authorsOf({ sessionKey }).asks === "human" && !isIncognitoSessionKey(sessionKey);
-}
-
-/** Who speaks on the side of the user, and who answers. */
-export function authorsOf(run: Run): { asks: Author; answers: Author } {
+/** Whether a person asks, and who answers. What machines tell each other is nobody's words. */
+export function speakersOf(run: Run): { isHuman: boolean; answers: Author } {
   const { sessionKey, trigger = "user", inputProvenance } = run;
-  if (isSubagentSessionKey(sessionKey) || isAcpSessionKey(sessionKey)) return both("subagent");
-  if (trigger === "cron" || isCronSessionKey(sessionKey)) return both("cron");
-  if (trigger !== "user" && trigger !== "manual") return both("automation");
-  // The answer to what another session handed in is still read by the person.
+  const machine = (answers: Author) => ({ isHuman: false, answers });
+  if (keys.isSubagentSessionKey(sessionKey) || keys.isAcpSessionKey(sessionKey)) return machine("subagent");
+  if (trigger === "cron" || keys.isCronSessionKey(sessionKey)) return machine("cron");
+  if (trigger !== "user" && trigger !== "manual") return machine("automation");
+  // What another session handed in is answered to the person.
   const isHuman = !inputProvenance || inputProvenance.kind === "external_user";
-  return { asks: isHuman ? "human" : "automation", answers: "assistant" };
-}
-
-function both(author: Author): { asks: Author; answers: Author } {
-  return { asks: author, answers: author };
+  return { isHuman, answers: "assistant" };
 }
 
 /** The sender's id on the platform that the message came from; nothing where only the owner writes. */
@@ -68,16 +52,19 @@ export function isGroup(sessionKey: string): boolean {
   return /^agent:[^:]+:[^:]+(:[^:]+)?:(group|channel):/.test(sessionKey);
 }
 
-/** The end of a run: what the user added while it ran, and the final answer ("" for none). */
-export function endOf(messages: readonly unknown[], asked: string): { added: string[]; answer: string } {
-  const spoken = messages.map((message) => message as { role?: string; content?: unknown });
-  const first = spoken.findLastIndex(({ role, content }) => role === "user" && textOf(content) === asked);
-  const rest = first < 0 ? [] : spoken.slice(first + 1);
-  const texts = (role: string) => rest.filter((one) => one.role === role).map((one) => textOf(one.content));
-  return {
-    added: texts("user").filter(Boolean),
-    answer: texts("assistant").findLast(Boolean) ?? "",
-  };
+/**
+ * What was said in a run after what it began with: answers, and what the person added meanwhile. Of several
+ * texts of the agent in a row the last one is the answer, the others were on the way to it.
+ */
+export function saidAfter(asked: string, messages: readonly unknown[]): Spoken[] {
+  const all = (messages as { role: string; content?: unknown }[]).flatMap(({ role, content }): Spoken[] => {
+    const text = textOf(content);
+    return text && (role === "user" || role === "assistant") ? [{ role, content: text }] : [];
+  });
+  const asks = all.map(({ role, content }) => role === "user" && content);
+  const begin = asks.includes(asked) ? asks.lastIndexOf(asked) : asks.findLastIndex(Boolean);
+  const rest = all.slice(begin + 1);
+  return rest.filter(({ role }, at) => role === "user" || rest[at + 1]?.role !== "assistant");
 }
 
 function textOf(content: unknown): string {
