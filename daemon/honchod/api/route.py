@@ -24,8 +24,7 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A body or a query string that says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Generic[B_co, Q_co]):
+class Call(msgspec.Struct, Generic[B_co, Q_co], frozen=True):
     """One request as its handler sees it: decoded, checked and allowed."""
 
     backend: Backend

@@ -13,6 +13,7 @@ from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.ids import uuid7
 from honchod.outbox import held, lanes, retention, tally
 from honchod.outbox.compiled import Compiled, ManyRows
+from honchod.outbox.lanes import LaneIds
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
 from honchod.outbox.values import Append, Appended, Bounds, NewEvent
@@ -86,7 +87,9 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
     return tuple(results)
 
 
-def append_together(tx: Tx, requests: Sequence[Append], bounds: Bounds) -> list[tuple[Appended, ...]]:
+def append_together(
+    tx: Tx, requests: Sequence[Append], bounds: Bounds, lane_ids: LaneIds
+) -> list[tuple[Appended, ...]]:
     """Put several requests into their lanes, all due now, in the few statements that usually do: none of
     their messages is known yet, and there is room for all.
 
@@ -98,7 +101,7 @@ def append_together(tx: Tx, requests: Sequence[Append], bounds: Bounds) -> list[
     counted: dict[tuple[str, str, int], tuple[int, int]] = {}
     for request in requests:
         key = request.lane
-        lane_id = lanes.lane_of(tx, key, request.scope)
+        lane_id = lane_ids.of(tx, key, request.scope)
         rows = [row for new in request.events for row in _rows(tx, lane_id, new, request.uid)]
         size = sum(row.size for row in rows)
         new_rows += rows

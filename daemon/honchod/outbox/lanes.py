@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,6 +15,8 @@ from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
 from honchod.outbox.values import LaneKey
 from honchod.outbox.writer import Tx
+
+LANES_REMEMBERED: Final = 4096
 
 _LANE: Final = select(lane.c.id, lane.c.scope).where(
     lane.c.host == bindparam("host"),
@@ -69,12 +72,34 @@ _WAKE_ONE: Final = _WAKE.where(
 )
 
 
+class LaneIds:
+    """The ids of lanes that were written to lately and that no rollback can undo. No lane is ever deleted."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[LaneKey, int] = OrderedDict()
+
+    def of(self, tx: Tx, key: LaneKey, scope: str | None) -> int:
+        """As `lane_of`; without a look where it is known and nothing is said of its scope."""
+        known = self._ids.get(key) if scope is None else None
+        if known is not None:
+            self._ids.move_to_end(key)
+            return known
+        lane_id = lane_of(tx, key, scope)
+        if lane_id not in tx.group.new_lanes:
+            self._ids[key] = lane_id
+            if len(self._ids) > LANES_REMEMBERED:
+                self._ids.popitem(last=False)
+        return lane_id
+
+
 def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
     """The lane's row, made when there is none. A new scope replaces the one it had."""
     place = {"host": key.host, "workspace": key.workspace, "session": key.session}
     found = _FIND.run(tx.driver, place).fetchone()
     if found is None:
-        return int(tx.connection.execute(_NEW_LANE, {**place, "scope": scope}).scalar_one())
+        made = int(tx.connection.execute(_NEW_LANE, {**place, "scope": scope}).scalar_one())
+        tx.group.new_lanes.add(made)
+        return made
     lane_id, had = found
     if scope is not None and had != scope:
         tx.connection.execute(_SCOPE, {"lane_id": lane_id, "new_scope": scope})

@@ -46,6 +46,7 @@ from honchod.outbox.ballast import Ballast
 from honchod.outbox.circuits import CircuitRow
 from honchod.outbox.conclusions import ConclusionRow, Erased
 from honchod.outbox.database import StateDir, Synchronous
+from honchod.outbox.lanes import LaneIds
 from honchod.outbox.ledger import Once
 from honchod.outbox.letters import AttemptRow, Choice, LetterRow
 from honchod.outbox.notices import Salvaged
@@ -88,6 +89,7 @@ class Outbox:
         self._longest_wal_bytes = max(2 * WAL_LIMIT_BYTES, bounds.max_bytes // 4)
         self._directory = directory
         self._writer = writer
+        self._lane_ids = LaneIds()
         self._local = threading.local()
         self._connections: list[Connection] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
@@ -356,17 +358,15 @@ class Outbox:
 
     def _append_together(self, tx: Tx, requests: Sequence[Append]) -> list[tuple[Appended, ...]]:
         self._check_room()
-        return intake.append_together(tx, requests, self.bounds)
+        return intake.append_together(tx, requests, self.bounds, self._lane_ids)
 
     def _check_room(self) -> None:
         if not self._ballast.hold():
             raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
         if self._writer.wal_bytes() > self._longest_wal_bytes:
             self._writer.fold_soon()
-            raise OutboxFull(
-                "a long read of the database holds its log up: nothing was stored",
-                retry_after_s=FULL_RETRY_S,
-            )
+            held_up = "a long read of the database holds its log up: nothing was stored"
+            raise OutboxFull(held_up, retry_after_s=FULL_RETRY_S)
 
     async def _write(self, operation: Operation[T], *, vital: bool = False) -> T:
         return await self._writer.submit(operation, vital=vital)

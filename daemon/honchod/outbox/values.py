@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+import msgspec
+
 FILE_NAME: Final = "honchod_file"
 """The metadata key under which an event of kind ``file`` has the name of its file."""
 
@@ -23,8 +25,7 @@ class Kind(StrEnum):
     FILE = "file"
 
 
-@dataclass(frozen=True, slots=True)
-class LaneKey:
+class LaneKey(msgspec.Struct, frozen=True):
     """One session of one workspace of one host. Fixed when a message is captured."""
 
     host: str
@@ -32,8 +33,7 @@ class LaneKey:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(msgspec.Struct, frozen=True):
     """A message as captured: cleaned, redacted and cut into ``pieces``, in order.
 
     ``message_id`` is unique in its lane; ``fresh_id`` says that the daemon made it just now, so that it
@@ -52,8 +52,7 @@ class NewEvent:
     fresh_id: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(msgspec.Struct, frozen=True):
     """One request: all or nothing.
 
     ``due_in_ms`` is when its lane becomes due; None: its events are held until every nth turn has ended
@@ -71,8 +70,7 @@ class Append:
     turn_ends: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(msgspec.Struct, frozen=True):
     """What became of one event: ``duplicate`` means the same id with the same content was there."""
 
     message_id: str

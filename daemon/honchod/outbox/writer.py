@@ -56,11 +56,13 @@ class Group:
     """What the operations of one transaction share.
 
     ``ledger`` holds what those that are done have changed: it is not in the counters yet. ``extent`` is how
-    full the database was before; None until somebody asked.
+    full the database was before; None until somebody asked. ``new_lanes`` are the ids of the lanes that the
+    transaction made: they may yet be undone with it.
     """
 
     ledger: Ledger = field(default_factory=Ledger)
     extent: Extent | None = None
+    new_lanes: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)

@@ -98,6 +98,24 @@ def test_a_request_of_very_many_messages_is_stored_whole_and_in_order(box: Box) 
     assert [content for _, content in box.contents("s")] == [f"{one}{n}" for one in "abc" for n in range(97)]
 
 
+def test_a_lane_that_was_undone_is_not_remembered(box: Box) -> None:
+    """Its id goes to the next lane that is made."""
+    refused = request("undone", said("x", "m"), said("y", "m"))
+    results = box.at_once([refused, request("made", said("a"))])
+    assert isinstance(results[0], IdConflict)
+    box.write("undone", "b")
+    box.write("made", "c")
+    assert [content for _, content in box.contents("undone")] == ["b"]
+    assert [content for _, content in box.contents("made")] == ["a", "c"]
+
+
+def test_a_scope_is_taken_over_by_a_lane_that_is_remembered(box: Box) -> None:
+    for content, scope in (("a", None), ("b", None), ("c", "one"), ("d", None), ("e", "two")):
+        box.write("s", content, scope=scope)
+    assert box.lane("s").scope == "two"
+    assert box.lane("s").pending == 5
+
+
 def test_an_error_of_an_operation_reaches_its_caller_alone(box: Box) -> None:
     def broken(tx: Tx) -> None:
         tx.connection.exec_driver_sql("INSERT INTO kept VALUES ('half', 'done')")
