@@ -183,9 +183,17 @@ class Gateway:
         """Say something in a session, and wait for the end of the turn: the answer."""
         return self._runner.run(self._say(text, session))
 
-    async def _say(self, text: str, session: str) -> str:
+    def begin(self, text: str, session: str) -> str:
+        """Say something, and do not wait for the answer: the id of the run."""
+        return self._runner.run(self._begin(text, session))
+
+    async def _begin(self, text: str, session: str) -> str:
         run = str(uuid.uuid4())
         await self._call("chat.send", {"sessionKey": session, "message": text, "idempotencyKey": run})
+        return run
+
+    async def _say(self, text: str, session: str) -> str:
+        run = await self._begin(text, session)
         end = await self._receive(
             lambda frame: (
                 frame.get("event") == "chat"
@@ -211,6 +219,25 @@ class Gateway:
                 frame: dict[str, Any] = await self._wire.receive_json()
                 if is_it(frame):
                     return frame
+
+    def run_job(self, message: str) -> None:
+        """Have a cron job say this to an agent of its own, and wait for its end."""
+        job = self.call(
+            "cron.add",
+            name="job",
+            schedule={"kind": "every", "everyMs": 86_400_000},
+            sessionTarget="isolated",
+            wakeMode="now",
+            payload={"kind": "agentTurn", "message": message},
+            delivery={"mode": "none"},
+        )
+        run = self.call("cron.run", id=job["id"], mode="force")["runId"]
+        found = wait_until(
+            lambda: self.call("cron.runs", id=job["id"], runId=run)["entries"],
+            f"the end of the job; the log: {self.log()}",
+            timeout_s=ANSWER_S,
+        )
+        assert found[0]["status"] == "ok", found
 
     def log(self) -> str:
         """What it printed."""
