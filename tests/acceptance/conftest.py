@@ -18,9 +18,21 @@ from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network, running_network
 from support.shared_daemon import SharedDaemon
+from support.waiting import PATIENCE
 
 LIVE_URL = os.environ.get("HONCHOD_LIVE_URL")
 LIVE_KEY = os.environ.get("HONCHOD_LIVE_KEY")
+
+
+TIMEOUT_S = 120
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A real server is given its time: what bounds a test is stretched with what it waits for."""
+    for item in items if LIVE_URL else ():
+        marker = item.get_closest_marker("timeout")
+        timeout_s = marker.args[0] if marker else TIMEOUT_S
+        item.add_marker(pytest.mark.timeout(timeout_s * PATIENCE), append=False)
 
 
 @pytest.fixture(scope="session")

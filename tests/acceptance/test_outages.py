@@ -12,7 +12,7 @@ import pytest
 
 from support.daemon import DaemonProcess
 from support.honcho import Remote
-from support.network import Exchange, Network
+from support.network import Exchange, Network, widths
 from support.waiting import wait_until
 
 SESSIONS = 24
@@ -31,11 +31,6 @@ OUTAGES = {
 
 def message(number: int) -> dict[str, Any]:
     return {"id": f"m{number}", "content": f"message {number}"}
-
-
-def widths(sent: list[Exchange]) -> list[int]:
-    """For each request that brought messages, how many of them were under way when it came."""
-    return [sum(other.at_s <= one.at_s < (other.answered_s or math.inf) for other in sent) for one in sent]
 
 
 @pytest.mark.parametrize("outage", OUTAGES)

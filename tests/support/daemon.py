@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from honchod.client import Client
-from support.waiting import wait_until
+from support.waiting import PATIENCE, wait_until
 
 QUICK = {
     "delivery": {
-        "request_timeout_s": 10.0,
+        "request_timeout_s": 10.0 * PATIENCE,
         "backoff_base_s": 0.05,
         "backoff_cap_s": 0.5,
         "settle_delay_s": 0.5,

@@ -7,6 +7,7 @@ tests run against the sandbox and against a real server.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import Counter
@@ -58,6 +59,11 @@ class Exchange:
     def contents(self) -> list[str]:
         """The texts of the messages it brought."""
         return [message["content"] for message in self.body["messages"]] if self.sends_messages else []
+
+
+def widths(sent: list[Exchange]) -> list[int]:
+    """For each of these requests, how many of them were under way when it came, itself included."""
+    return [sum(other.at_s <= one.at_s < (other.answered_s or math.inf) for other in sent) for one in sent]
 
 
 @dataclass
