@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from honchod.client import Client
+from support.backlog import fill
 from support.daemon import DaemonProcess
 from support.network import Network
 from support.waiting import wait_until
@@ -31,30 +30,6 @@ def resident_mib(pid: int) -> float:
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
     raise AssertionError("no VmRSS")
-
-
-def fill(database: Path, rows: int, sessions: int) -> None:
-    """Put a backlog into a stopped daemon's database, as its writer would have left it."""
-    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
-        connection.executemany(
-            "INSERT INTO lane (host, workspace, session, pending, due_at) VALUES ('default', 'w', ?, ?, 0)",
-            [(f"s{number}", rows // sessions) for number in range(sessions)],
-        )
-        connection.execute(
-            """
-            WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
-            INSERT INTO event (lane_id, message_id, part, parts, honchod_id, kind, peer, role, author,
-                               content, created_at, queued_at, size, digest, state, uid)
-            SELECT (SELECT min(id) FROM lane) + i % ?, 'm' || i, 0, 1, 'id-' || i, 'message', 'ann', 'user',
-                   'human', 'message ' || i, 0, unixepoch() * 1000, 12, x'00', 'queued', 0
-            FROM n
-            """,
-            (rows, sessions),
-        )
-        connection.execute(
-            "INSERT INTO tally (host, workspace, queued, bytes) VALUES ('default', 'w', ?, ?)",
-            (rows, rows * 12),
-        )
 
 
 def test_a_backlog_slows_no_start_and_costs_no_memory(
