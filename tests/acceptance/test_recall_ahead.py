@@ -159,7 +159,8 @@ def test_a_recall_does_not_wait_for_the_start_unless_it_may(
     network.hit("POST chat: hang; GET context: delay=0.5")
     client.call("POST", "/v1/sessions/start", {"session": "s"})
     assert client.recall(session="s").status == "cold"
-    recalled = client.recall(session="s", recall_wait_ms=1_500)
+    # Long enough for a real server; what hangs would take longer still.
+    recalled = client.recall(session="s", recall_wait_ms=6_000)
     assert recalled.status == "fresh"
     assert recalled.sections["dialectic"] is None
 

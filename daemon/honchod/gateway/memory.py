@@ -1,10 +1,10 @@
-"""What Honcho knows: the calls that read. Each is one request, save where a scope turns out to be unknown."""
+"""What Honcho knows: the calls that read. Each is one request, save where a scope or a peer is unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from honcho.peer import Peer
 from honcho.session import Session
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from honchod.identity.choices import ReasoningLevel
 
 T = TypeVar("T")
+
+NOT_FOUND: Final = 404
 
 
 class Calls(Protocol):
@@ -38,12 +40,18 @@ class Memory:
     async def of_session(self, session: str, sight: Sight | None, *, tokens: int) -> SessionView:
         """The session's summary and, of whom ``sight`` names, representation and card.
 
-        A session that Honcho does not know is empty. Where the server knows no such scope, it is the global
-        view. ``tokens`` bounds what the server packs into its answer; the summary gets a share of it.
+        A session that Honcho does not know is empty, and so is what a peer knows that it has never met. Where
+        it knows no such scope, it is the global view. ``tokens`` bounds what the server packs into its
+        answer; the summary gets a share of it.
         """
         if sight is None:
             return await self._context(session, None, tokens)
-        return await _in_scope(sight, lambda seen: self._context(session, seen, tokens))
+        try:
+            return await _in_scope(sight, lambda seen: self._context(session, seen, tokens))
+        except CallFailed as failure:
+            if failure.status != NOT_FOUND:
+                raise
+        return await self._context(session, None, tokens)
 
     async def found(self, query: str, sight: Sight, *, top_k: int, max_conclusions: int) -> str:
         """The representation that is nearest to the query: the ``top_k`` best, filled up with the newest."""
@@ -65,26 +73,33 @@ class Memory:
         try:
             context = await self._call(lambda: self._peer(peer).aio.context())
         except CallFailed as failure:
-            if failure.status != 404:
+            if failure.status != NOT_FOUND:
                 raise
             return PeerView("", ())
         return PeerView(context.representation or "", _card(context.peer_card))
 
     async def reason(self, question: str, sight: Sight, level: ReasoningLevel, *, timeout_s: float) -> str:
-        """What the dialectic answers, at this level; empty where it has nothing to say. It takes seconds."""
-        answer = await _in_scope(
-            sight,
-            lambda seen: self._call(
-                lambda: self._peer(seen.observer).aio.chat(
-                    question,
-                    target=seen.target,
-                    scope=seen.scope,
-                    reasoning_level=level.value,
-                    timeout=timeout_s,
+        """What the dialectic answers, at this level; empty where it has nothing to say, or the target was
+        never met. It takes seconds.
+        """
+        try:
+            answer = await _in_scope(
+                sight,
+                lambda seen: self._call(
+                    lambda: self._peer(seen.observer).aio.chat(
+                        question,
+                        target=seen.target,
+                        scope=seen.scope,
+                        reasoning_level=level.value,
+                        timeout=timeout_s,
+                    ),
+                    timeout_s=timeout_s,
                 ),
-                timeout_s=timeout_s,
-            ),
-        )
+            )
+        except CallFailed as failure:
+            if failure.status != NOT_FOUND:
+                raise
+            return ""
         return answer if isinstance(answer, str) else ""
 
     async def queue(self, session: str) -> QueueState:
@@ -123,7 +138,7 @@ async def _in_scope(sight: Sight, ask: Callable[[Sight], Awaitable[T]]) -> T:
         try:
             return await ask(sight)
         except CallFailed as failure:
-            if failure.status not in (404, 422):
+            if failure.status not in (NOT_FOUND, 422):
                 raise
     return await ask(replace(sight, scope=None))
 

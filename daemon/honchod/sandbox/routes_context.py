@@ -15,7 +15,7 @@ from .model import StoredMessage, Summary
 from .recall import as_markdown, card_tokens, newest_messages, pick_summary, select
 from .routes_messages import check_readable
 from .sight import Search, Sight, check_allowlist, read_search
-from .tenancy import find_workspace, require_scope
+from .tenancy import find_workspace, require_peer, require_scope
 
 _SESSION: Final = "/v3/workspaces/{workspace}/sessions/{session}"
 
@@ -49,7 +49,7 @@ class Asked:
 
 
 def read_context(call: Call) -> Answer:
-    """``GET …/context``: what is unknown gives an empty context, not an error."""
+    """``GET …/context``: an unknown session is empty; a peer that looks at somebody must exist."""
     asked = _read_query(call)
     workspace = find_workspace(call)
     representation: str | None = None
@@ -112,7 +112,9 @@ def _sight(call: Call, *, limit_to_session: bool) -> Sight | None:
     if scope is not None:
         require_scope(call.path["workspace"], find_workspace(call), scope)
         return Sight(SCOPE_PREFIX + scope, target, allowed)
-    return Sight(perspective or target, target, allowed)
+    observer = perspective or target
+    require_peer(call, observer)
+    return Sight(observer, target, allowed)
 
 
 ROUTES: Final = (

@@ -90,7 +90,7 @@ def read_context(call: Call) -> Answer:
 
 
 def chat(call: Call) -> Answer:
-    """``POST …/chat``: without a model a 500, or an empty stream."""
+    """``POST …/chat``: about a peer that exists; without a model a 500, or an empty stream."""
     body = read_body(call.body)
     query = body.text("query", min_chars=1, max_chars=QUERY_CHARS)
     stream = body.boolean("stream", default=False)
@@ -98,6 +98,8 @@ def chat(call: Call) -> Answer:
     narrowing = read_narrowing(body)
     body.check()
     sight = resolve(call, narrowing)
+    if narrowing.target is not None:
+        require_peer(call, narrowing.target)
     workspace = open_peers(call, [call.path["peer"]])
     if call.llm_down:
         if stream:

@@ -71,6 +71,17 @@ def test_what_is_unknown_is_empty(ask) -> None:  # type: ignore[no-untyped-def]
     assert ask(lambda memory: memory.of_itself("stranger")) == PeerView("", ())
 
 
+def test_a_peer_that_honcho_has_never_met_knows_nothing(ask, sandbox: SandboxHandle) -> None:  # type: ignore[no-untyped-def]
+    """Honcho answers 404 for it, also about a session that it knows."""
+    nothing = SessionView("", "", (), None)
+    stranger = Sight("stranger", "ann")
+    before = len(sandbox.requests())
+    assert ask(lambda memory: memory.of_session("s", stranger, tokens=4_000)) == nothing
+    assert len(sandbox.requests()) == before + 2
+    about = Sight("bot", "stranger")
+    assert ask(lambda memory: memory.reason("Where?", about, ReasoningLevel.LOW, timeout_s=5)) == ""
+
+
 def test_a_peer_s_view_of_itself(ask) -> None:  # type: ignore[no-untyped-def]
     assert ask(lambda memory: memory.of_itself("bot")).card == ("Name: Bot",)
 

@@ -286,11 +286,13 @@ def test_webhooks_are_registered_bounded_and_deleted(client: Client) -> None:
         ("peer_target=al&scope=x&peer_perspective=bo", 422),
         ("peer_target=al&sessions=other", 422),
         ("peer_target=al&sessions=s&limit_to_session=true", 422),
-        ("peer_target=nobody", 200),
+        ("peer_target=nobody", 404),
+        ("peer_target=al&peer_perspective=nobody", 404),
+        ("peer_target=nobody&peer_perspective=al", 200),
         ("tokens=0", 200),
         ("tokens=many", 422),
         ("search_top_k=0", 422),
     ],
 )
-def test_context_options_that_exclude_each_other(client: Client, query: str, status: int) -> None:
+def test_what_a_context_call_may_ask_for(client: Client, query: str, status: int) -> None:
     assert client.call("GET", f"{SESSION}/context?{query}").status == status
