@@ -295,4 +295,5 @@ def test_webhooks_are_registered_bounded_and_deleted(client: Client) -> None:
     ],
 )
 def test_what_a_context_call_may_ask_for(client: Client, query: str, status: int) -> None:
+    client.call("POST", "/v3/workspaces/w/peers", {"id": "al"})
     assert client.call("GET", f"{SESSION}/context?{query}").status == status
