@@ -12,7 +12,7 @@ import pytest
 from honchod.client import Client
 from runtimes.hermes.running import Hermes, running_hermes
 from runtimes.model_server import ModelServer, Say, Use, request_text
-from runtimes.oracle import Spoken, assert_arrived
+from runtimes.oracle import Spoken, arrived, assert_arrived
 from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network
@@ -43,9 +43,13 @@ def client(daemon: DaemonProcess) -> Iterator[Client]:
 @pytest.fixture
 def hermes(daemon: DaemonProcess, model: ModelServer) -> Iterator[Hermes]:
     """Hermes with our provider, in a directory named ``project``."""
-    environ = {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"]}
-    with running_hermes(model, provider="honchod", environ=environ) as hermes:
+    with running_hermes(model, provider="honchod", environ=environ_of(daemon)) as hermes:
         yield hermes
+
+
+def environ_of(daemon: DaemonProcess) -> dict[str, str]:
+    """Where an agent finds this daemon, and its drop box."""
+    return {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"]}
 
 
 class Conversation:
@@ -151,6 +155,59 @@ def test_a_conversation_of_twenty_turns_arrives_once_in_order_and_is_recalled(
     assert_arrived(remote, workspace, said.expected)
     conclusions = client.tool("honcho_conclude", {"list": True}, host=HOST, locator=where["locator"])
     assert "Likes tea." in conclusions["text"]
+
+
+def test_people_in_chats_are_their_own_peers_and_nobody_else_has_memory(
+    hermes: Hermes, daemon: DaemonProcess, model: ModelServer, remote: Remote, workspace: str
+) -> None:
+    model.on("I am Bea.", "Hello, Bea.")
+    model.on("Who is here?", "Hello, all.")
+    assert (
+        hermes.chat("I am Bea.", who="7001", kind="dm", chat="agent-main-telegram-dm-7001") == "Hello, Bea."
+    )
+    assert (
+        hermes.chat("Who is here?", who="7002", kind="group", chat="agent-main-telegram-group-9")
+        == "Hello, all."
+    )
+    for context in ("subagent", "cron", "flush"):
+        assert hermes.work(context) == {"tools": [], "block": "", "memory": ""}
+    daemon.wait_for_delivery()
+    expected = {
+        "agent-main-telegram-dm-7001": [("7001", "I am Bea."), ("hermes", "Hello, Bea.")],
+        "agent-main-telegram-group-9": [("7002", "Who is here?"), ("hermes", "Hello, all.")],
+    }
+    assert_arrived(remote, workspace, expected)
+
+
+def test_a_compressed_run_goes_on_in_its_session_and_a_new_run_begins_another(
+    make_daemon: Callable[..., DaemonProcess],
+    hosts: dict[str, Any],
+    model: ModelServer,
+    remote: Remote,
+    workspace: str,
+) -> None:
+    per_run = {"aiPeer": "hermes", "sessionStrategy": "per-session"}
+    daemon = make_daemon({**hosts, "hosts": {HOST: per_run}}).start()
+    # Hermes gives what it has compressed to a session of another name.
+    rotating = {"compression": {"in_place": False, "protect_first_n": 1, "protect_last_n": 1}}
+    with running_hermes(model, provider="honchod", environ=environ_of(daemon), settings=rotating) as hermes:
+        first = [hermes.say(f"Message {number}.")["run"] for number in range(6)]
+        hermes.command("/compress")
+        first.append(hermes.say("Where were we?")["run"])
+        assert first[0] != first[-1], hermes.log()
+        hermes.command("/new")
+        second = hermes.say("Something else.")["run"]
+        hermes.leave()
+    daemon.wait_for_delivery()
+    expected = {
+        first[0]: [f"Message {number}." for number in range(6)] + ["Where were we?"],
+        second: ["Something else."],
+    }
+    held = {
+        run: [text for who, text in spoken if who == "ann"]
+        for run, spoken in arrived(remote, workspace).items()
+    }
+    assert held == expected
 
 
 def test_a_turn_does_not_wait_for_a_slow_honcho(hermes: Hermes, network: Network) -> None:

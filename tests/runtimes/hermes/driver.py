@@ -20,6 +20,9 @@ os.dup2(2, 1)
 from agent.memory_manager import MemoryManager  # noqa: E402 - standard output is Hermes's only from here on
 from cli import HermesCLI  # noqa: E402
 from cron.scheduler import run_job  # noqa: E402
+from hermes_cli.config import load_config  # noqa: E402
+from plugins.memory import load_memory_provider  # noqa: E402
+from run_agent import AIAgent  # noqa: E402
 from tools.async_delegation import active_count  # noqa: E402
 
 IN_THE_TURN = ("on_turn_start", "prefetch_all", "sync_all", "queue_prefetch_all", "on_delegation")
@@ -62,7 +65,7 @@ class User:
         """A turn."""
         self._waiting.take_ms()
         answer = self._cli.chat(text)
-        return {"answer": answer, "waited_ms": self._waiting.take_ms()}
+        return {"answer": answer, "waited_ms": self._waiting.take_ms(), "run": self._cli.session_id}
 
     def command(self, text: str) -> dict[str, Any]:
         """A slash command."""
@@ -73,6 +76,40 @@ class User:
         """The scheduler runs a job of this user."""
         done, _, answer, error = run_job({"id": "job", "name": "job", "prompt": prompt, "schedule": {}})
         return {"done": done, "answer": answer, "error": error}
+
+    def chat(self, text: str, who: str, kind: str, chat: str) -> dict[str, Any]:
+        """A turn of somebody on a platform, as Hermes's gateway has it: an agent for the chat."""
+        model = load_config()["model"]
+        agent = AIAgent(
+            **{name: model[name] for name in ("base_url", "api_key", "provider")},
+            model=model["default"],
+            platform="telegram",
+            user_id=who,
+            chat_type=kind,
+            gateway_session_key=chat,
+            enabled_toolsets=["memory"],
+            quiet_mode=True,
+        )
+        answer = agent.run_conversation(text)["final_response"]
+        agent.shutdown_memory_provider()
+        agent.close()
+        return {"answer": answer}
+
+    def work(self, context: str) -> dict[str, Any]:
+        """A turn of an agent that talks to nobody; Hermes's memory manager as it would be given one."""
+        manager = MemoryManager()
+        manager.add_provider(load_memory_provider(load_config()["memory"]["provider"]))
+        manager.initialize_all(f"{context}-1", platform="cli", agent_context=context)
+        manager.sync_all("Do it.", "Done.", session_id=f"{context}-1")
+        manager.on_memory_write("add", "user", "Is a machine.")
+        manager.on_delegation("Do it.", "Done.")
+        had = {
+            "tools": manager.get_all_tool_schemas(),
+            "block": manager.build_system_prompt(),
+            "memory": manager.prefetch_all("Where do I live?"),
+        }
+        manager.shutdown_all()
+        return had
 
     def settle(self) -> dict[str, Any]:
         """Wait until what Hermes does behind its turns is done."""

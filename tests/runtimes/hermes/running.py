@@ -27,7 +27,14 @@ ANSWER_TIMEOUT_S = 120.0
 class Hermes:
     """One run of Hermes in a home of its own. Close it with its test."""
 
-    def __init__(self, model: ModelServer, *, provider: str, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        model: ModelServer,
+        *,
+        provider: str,
+        environ: Mapping[str, str],
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         self._python = python_runtime("hermes", REQUIREMENTS) / "bin" / "python"
         self.home = Path(tempfile.mkdtemp(prefix="hermes-"))
         self.hermes_home = self.home / ".hermes"
@@ -36,7 +43,9 @@ class Hermes:
         plugins = self.hermes_home / "plugins"
         plugins.mkdir(parents=True)
         shutil.copytree(PLUGIN, plugins / "honchod", ignore=shutil.ignore_patterns("__pycache__"))
-        (self.hermes_home / "config.yaml").write_text(json.dumps(_config(model, provider)))
+        (self.hermes_home / "config.yaml").write_text(
+            json.dumps({**_config(model, provider), **(settings or {})})
+        )
         self._environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -63,7 +72,7 @@ class Hermes:
         return self
 
     def say(self, text: str) -> dict[str, Any]:
-        """A turn: ``{answer, waited_ms}``, where the latter is how long it waited for memory."""
+        """A turn: ``{answer, waited_ms, run}``: how long it waited for memory, and Hermes's own session."""
         return self._do("say", text=text)
 
     def command(self, text: str) -> None:
@@ -73,6 +82,14 @@ class Hermes:
     def cron(self, prompt: str) -> dict[str, Any]:
         """A job that Hermes's scheduler runs: ``{done, answer, error}``."""
         return self._do("cron", prompt=prompt)
+
+    def chat(self, text: str, *, who: str, kind: str, chat: str) -> str:
+        """A turn of somebody in a chat of a platform; the answer."""
+        return str(self._do("chat", text=text, who=who, kind=kind, chat=chat)["answer"])
+
+    def work(self, context: str) -> dict[str, Any]:
+        """A turn in an agent context that is no conversation: its ``tools``, ``block`` and ``memory``."""
+        return self._do("work", context=context)
 
     def idle(self) -> list[str]:
         """Let subagents end and report; what Hermes said to that."""
@@ -136,9 +153,15 @@ class Hermes:
 
 
 @contextmanager
-def running_hermes(model: ModelServer, *, provider: str, environ: Mapping[str, str]) -> Iterator[Hermes]:
-    """Hermes while the block runs. Skips the test where it cannot be installed."""
-    hermes = Hermes(model, provider=provider, environ=environ)
+def running_hermes(
+    model: ModelServer,
+    *,
+    provider: str,
+    environ: Mapping[str, str],
+    settings: Mapping[str, Any] | None = None,
+) -> Iterator[Hermes]:
+    """Hermes while the block runs, with these ``settings`` of its own. Skips where it cannot be had."""
+    hermes = Hermes(model, provider=provider, environ=environ, settings=settings)
     try:
         yield hermes.start()
     finally:
