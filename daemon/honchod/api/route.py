@@ -38,8 +38,7 @@ class Call(msgspec.Struct, Generic[B_co, Q_co], frozen=True):
     """Whether the caller accepts a stream of events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What a handler answers with, ready to be sent."""
 
     body: bytes

@@ -8,10 +8,10 @@ ways lead through the same door.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+import msgspec
 from multidict import MultiDict, MultiDictProxy, MultiMapping
 
 from honchod.api.bodies import check_size
@@ -32,8 +32,7 @@ _NO_QUERY: Final = MultiDictProxy(MultiDict[str]())
 _NO_EVENTS: Final = frozenset({"*/*", "application/json"})
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """What stands before a body of ``length_bytes``."""
 
     method: str
@@ -42,8 +41,7 @@ class Head:
     given_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(msgspec.Struct, frozen=True):
     """A request of which nothing is missing (see `Asked`)."""
 
     head: Head

@@ -33,8 +33,7 @@ MESSAGE_CHARS: Final = 400
 """What a message costs beside its content, in characters of content: its names are redacted too."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(msgspec.Struct, frozen=True):
     """One message of a request: the caller's id, and the event to store or the final answer."""
 
     caller_id: str
@@ -50,8 +49,7 @@ class _Desk:
     names: NameRedactor
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(msgspec.Struct, frozen=True):
     """What a stored request says of its session: the person who spoke last in it, if anybody did, and in
     which words; and whether a turn has ended.
     """

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import msgspec
+
 from honchod.capture.chunk import chunks
 from honchod.capture.clean import well_formed, without_control_tokens, without_recalled
 from honchod.capture.host_patterns import patterns_for
@@ -26,8 +28,7 @@ class HidesSecrets(Protocol):
         """A JSON value without its secrets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(msgspec.Struct, frozen=True):
     """What may be stored: the pieces of the content in order, at least one, and the metadata."""
 
     pieces: tuple[str, ...]

@@ -15,8 +15,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 MAX_LEN: Final = 100
 """Characters of a workspace, peer or session id: the bound of the older servers."""
@@ -29,8 +30,7 @@ _VALID = re.compile(r"[A-Za-z0-9_-]+")
 _DIGEST_BYTES: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SessionName:
+class SessionName(msgspec.Struct, frozen=True):
     """A session of a workspace of a host, whatever its generation. ``name`` is a valid id."""
 
     host: str

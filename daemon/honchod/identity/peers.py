@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+import msgspec
+
 from honchod.errors import NoIdentity
 from honchod.identity.choices import Author
 from honchod.identity.host import Host, PeerFlags
@@ -36,8 +38,7 @@ class Message(Protocol):
     def runtime_user_alt(self) -> str | None: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class PeerChoice:
+class PeerChoice(msgspec.Struct, frozen=True):
     """The peer a message lands on, its side, and its author as settled."""
 
     peer: str

@@ -7,8 +7,9 @@ by whoever holds the database; here it is a number by the name of the session.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from honchod.identity.git import git_top
 from honchod.identity.host import Host
@@ -31,8 +32,7 @@ class Asks(Protocol):
     def scope(self) -> str | None: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where a request belongs. ``session`` is the Honcho session id, ``scope`` None: the global view."""
 
     host: Host

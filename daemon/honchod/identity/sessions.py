@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Protocol
+
+import msgspec
 
 from honchod.errors import BadRequest
 from honchod.identity.choices import SessionStrategy
@@ -51,8 +52,7 @@ class SessionSource(StrEnum):
     GLOBAL = "global"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionKey:
+class SessionKey(msgspec.Struct, frozen=True):
     """A session as the host knows it. ``names.session_id`` makes the Honcho id of its generations."""
 
     key: str

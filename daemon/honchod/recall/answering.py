@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+import msgspec
+
 from honchod.clock import Clock
 from honchod.delivery.routes import Route
 from honchod.identity.choices import Section
@@ -56,8 +58,7 @@ class Tally:
                 self.misses += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """One recall on its way."""
 
     place: Place

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
 
 class RecallStatus(StrEnum):
     """What a recall is worth."""
@@ -28,8 +30,7 @@ class RecallStatus(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(msgspec.Struct, frozen=True):
     """An answer that is held: its age, whether Honcho has learned something since (``old``), whether the
     last attempt to refresh it failed, and whether it says that nothing is known.
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+import msgspec
 
 from honchod.identity.choices import InjectionFrequency, MemoryMode, RecallMode, Section
 from honchod.identity.host import Host
@@ -28,8 +29,7 @@ class OffReason(StrEnum):
     """``injectionFrequency`` is ``first-turn``, and the first turn is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(msgspec.Struct, frozen=True):
     """The sections that a recall may hold, or why there are none."""
 
     sections: frozenset[Section]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from honchod.delivery.routes import Route
 from honchod.gateway.values import Sight
 from honchod.identity.choices import Section
@@ -22,8 +24,7 @@ PACKED_MAX_TOKENS: Final = 100_000
 """Honcho's own bound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """The answers of Honcho that a recall is made of; a key is None where that answer is not wanted.
 
     ``view`` holds the summary, representation and card of the user; ``own`` what the AI peer knows of

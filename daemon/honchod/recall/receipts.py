@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+import msgspec
 
 from honchod.clock import Clock, rfc3339
 from honchod.identity.choices import Section
@@ -18,8 +19,7 @@ from honchod.recall.requests import Receipt, ReceiptSection
 KEPT: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(msgspec.Struct, frozen=True):
     """One recall as it is written down. ``ages_s`` are those of the sections that it holds."""
 
     status: RecallStatus
@@ -32,8 +32,7 @@ class Recalled:
     calls: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True):
     id: str
     at_ms: int
     took_s: float

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from honchod.identity.choices import Section
 from honchod.recall.cache import Entry
@@ -13,8 +14,7 @@ from honchod.recall.parts import EMPTY, Parts
 from honchod.recall.supplements import Supplement
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """The parts, how old what each section is made of is, and the oldest of them (None: nothing is held)."""
 
     parts: Parts
