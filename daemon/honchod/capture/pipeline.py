@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-import msgspec
-
 from honchod.capture.chunk import chunks
 from honchod.capture.clean import well_formed, without_control_tokens, without_recalled
 from honchod.capture.host_patterns import patterns_for
@@ -28,7 +26,8 @@ class HidesSecrets(Protocol):
         """A JSON value without its secrets."""
 
 
-class Captured(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Captured:
     """What may be stored: the pieces of the content in order, at least one, and the metadata."""
 
     pieces: tuple[str, ...]
