@@ -288,8 +288,9 @@ def test_an_answer_comes_whole_or_as_a_stream(agent: Agent) -> None:
 
 @pytest.fixture
 def modelless(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> Iterator[Agent]:
-    """An agent whose Honcho has no model."""
+    """An agent whose Honcho has no model, and knows ann."""
     with running_sandbox(faults="*: llm-down") as sandbox:
+        Remote(sandbox.url).ask("POST", f"/v3/workspaces/{hosts['workspace']}/peers", {"id": "ann"})
         agent = Agent(make_daemon({**hosts, "baseUrl": sandbox.url}).start())
         yield agent
         agent.http.close()
