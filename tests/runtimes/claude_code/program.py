@@ -93,14 +93,16 @@ class ClaudeCode:
                 env=self.environ,
                 cwd=self._project,
             )
+        conversation = Conversation(process)
         try:
-            yield Conversation(process)
+            yield conversation
             assert process.stdin is not None
             process.stdin.close()
             assert process.wait(ANSWER_S) == 0
         finally:
             process.kill()
             process.wait()
+            conversation.close()
 
     def close(self) -> None:
         """Remove the home."""
@@ -113,7 +115,8 @@ class Conversation:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self._frames: queue.Queue[dict[str, Any]] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         self.session = ""
 
     def _read(self) -> None:
@@ -121,16 +124,19 @@ class Conversation:
         for line in self._process.stdout:
             self._frames.put(json.loads(line))
 
+    def close(self) -> None:
+        """Let go of a program that has ended."""
+        self._reader.join(ANSWER_S)
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+
     def say(self, text: str) -> str:
         """A turn: the answer. `session` is Claude Code's own id of the conversation then."""
         assert self._process.stdin is not None
         message = {"type": "user", "message": {"role": "user", "content": text}}
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
-        return self.hear()
-
-    def hear(self) -> str:
-        """The answer of the turn that is under way."""
         deadline_s = time.monotonic() + ANSWER_S
         while True:
             frame = self._frames.get(timeout=max(0.0, deadline_s - time.monotonic()))

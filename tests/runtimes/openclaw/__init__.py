@@ -1,0 +1,1 @@
+"""OpenClaw itself: its gateway as a process, with our plugin."""
