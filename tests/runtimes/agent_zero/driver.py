@@ -21,6 +21,7 @@ REPLIES = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 sys.path.insert(0, str(Path.cwd()))
 
+importlib.import_module("helpers.runtime").initialize()
 agent_zero: Any = importlib.import_module("agent")
 initialize: Any = importlib.import_module("initialize")
 scheduler: Any = importlib.import_module("helpers.task_scheduler")

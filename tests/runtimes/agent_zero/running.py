@@ -74,7 +74,7 @@ class AgentZero:
         """Start it; the user has not said anything yet."""
         with (self._home / "output").open("ab") as output:
             self._process = subprocess.Popen(
-                [PYTHON, str(DRIVER)],
+                [PYTHON, str(DRIVER), "--dockerized=true"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,

@@ -1,0 +1,5 @@
+"""How Agent Zero was started."""
+
+
+def initialize() -> None:
+    """There is only one way."""
