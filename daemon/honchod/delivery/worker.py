@@ -334,6 +334,8 @@ class Worker:
             limit=self._settings.concurrency,
         )
         self._tell(lease, result)
+        # There is room for another lane already: its lease is taken in the commit that settles this one.
+        self.notify()
         await self._settle(lease, result.settlement)
         if (circuit.state, circuit.reason) != (destination.circuit.state, destination.circuit.reason):
             await self._keep(destination, circuit)

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Row, bindparam, select, text
+from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.exc import OperationalError
 
+from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import event
 from honchod.outbox.sqlite_errors import is_bad_text
 from honchod.outbox.values import Died, Kind, LeasedEvent, LeaseTerms
 from honchod.outbox.writer import Tx
 
+
+class _Row(msgspec.Struct, array_like=True, frozen=True):
+    """A row of ``event``, as far as it is sent: its columns, in this order."""
+
+    id: int
+    honchod_id: str
+    message_id: str
+    part: int
+    parts: int
+    kind: str
+    peer: str
+    role: str
+    content: str | None
+    metadata: str | None
+    created_at: int
+    queued_at: int
+    attempts: int
+    size: int
+
+
+_COLUMNS: Final = tuple(event.c[name] for name in _Row.__struct_fields__)
 BATCH: Final = (
-    select(event)
+    select(*_COLUMNS)
     .where(
         text("event.state = 'queued'"),
         event.c.lane_id == bindparam("lane_id"),
@@ -25,8 +48,15 @@ BATCH: Final = (
     .limit(bindparam("rows"))
 )
 """The oldest waiting events of a lane."""
+_found = BATCH.subquery()
+AT_ONCE: Final = select(func.json_group_array(func.json_array(*_found.c)))
+"""The same in one row: each row of an answer is a step, after which the driver needs the interpreter's lock
+back, and waits for it while another thread computes.
+"""
+_READ: Final = Compiled(AT_ONCE)
 _IDS: Final = BATCH.with_only_columns(event.c.id)
-_ONE: Final = select(event).where(event.c.id == bindparam("event_id"))
+_ONE: Final = select(*_COLUMNS).where(event.c.id == bindparam("event_id"))
+_decode = msgspec.json.Decoder(list[_Row]).decode
 
 
 def read(
@@ -37,12 +67,13 @@ def read(
     """
     asked = {"lane_id": lane_id, "upto": upto, "rows": rows}
     try:
-        found = tx.connection.execute(BATCH, asked).all()
-    except OperationalError as error:
+        (found,) = _READ.run(tx.driver, asked).fetchone()
+        read_rows = sorted(_decode(found), key=lambda row: row.id)
+    except sqlite3.OperationalError as error:
         if not is_bad_text(error):
             raise
         return _read_one_by_one(tx, asked, oldest_ms)
-    return _judged(found, oldest_ms)
+    return _judged(read_rows, oldest_ms)
 
 
 def _read_one_by_one(tx: Tx, asked: dict[str, int], oldest_ms: int) -> tuple[list[LeasedEvent], list[Died]]:
@@ -50,7 +81,7 @@ def _read_one_by_one(tx: Tx, asked: dict[str, int], oldest_ms: int) -> tuple[lis
     found, died = [], []
     for event_id in tx.connection.execute(_IDS, asked).scalars().all():
         try:
-            found.append(tx.connection.execute(_ONE, {"event_id": event_id}).one())
+            found.append(_Row(*tx.connection.execute(_ONE, {"event_id": event_id}).one()))
         except OperationalError as error:
             if not is_bad_text(error):
                 raise
@@ -59,7 +90,7 @@ def _read_one_by_one(tx: Tx, asked: dict[str, int], oldest_ms: int) -> tuple[lis
     return events, died + died_too
 
 
-def _judged(rows: Iterable[Row[Any]], oldest_ms: int) -> tuple[list[LeasedEvent], list[Died]]:
+def _judged(rows: Iterable[_Row], oldest_ms: int) -> tuple[list[LeasedEvent], list[Died]]:
     events, died = [], []
     for row in rows:
         if row.queued_at < oldest_ms:
@@ -72,7 +103,7 @@ def _judged(rows: Iterable[Row[Any]], oldest_ms: int) -> tuple[list[LeasedEvent]
     return events, died
 
 
-def _event(row: Row[Any]) -> LeasedEvent:
+def _event(row: _Row) -> LeasedEvent:
     if row.content is None:
         raise ValueError("no content")
     metadata = msgspec.json.decode(row.metadata, type=dict[str, Any]) if row.metadata else {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Integer, bindparam, cast, delete, func, insert, select, text, update
 
 from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import attempt, event
@@ -20,16 +20,21 @@ ATTEMPTS_KEPT: Final = 10
 Place = tuple[str, str]
 
 _asked = func.json_each(bindparam("ids")).table_valued("value")
-_QUEUED: Final = select(event.c.id, event.c.uid, event.c.size).where(
+_QUEUED: Final = select(func.json_group_array(func.json_array(event.c.id, event.c.uid, event.c.size))).where(
     text("event.state = 'queued'"), event.c.id.in_(select(_asked.c.value))
 )
-"""Which of some events (a JSON array of ids) still wait."""
+"""Which of some events (a JSON array of ids) still wait, in one row: each row of an answer is a step, after
+which the driver needs the interpreter's lock back.
+"""
 _FIND_QUEUED: Final = Compiled(_QUEUED)
+_each = func.json_each(bindparam("remote_ids")).table_valued("key", "value")
+_arrived = select(cast(_each.c.key, Integer).label("event_id"), _each.c.value.label("remote_id")).subquery()
 _DELIVER: Final = (
     update(event)
-    .where(event.c.id == bindparam("event_id"))
-    .values(state=State.DELIVERED.value, ended_at=bindparam("now"), remote_id=bindparam("remote"))
+    .where(event.c.id == _arrived.c.event_id)
+    .values(state=State.DELIVERED.value, ended_at=bindparam("now"), remote_id=_arrived.c.remote_id)
 )
+"""Several events (a JSON object of their ids and those that Honcho gave them)."""
 _DELIVERED: Final = Compiled(_DELIVER)
 _DROP: Final = update(event).where(event.c.id == bindparam("event_id")).values(content=None, metadata=None)
 _DIE: Final = (
@@ -61,9 +66,8 @@ def deliver(tx: Tx, place: Place, what: Sequence[Delivered], *, keep_content: bo
     remote = {item.event_id: item.remote_id for item in what}
     rows = _queued(tx, list(remote))
     if rows:
-        _DELIVERED.run_each(
-            tx.driver, [{"event_id": row.id, "now": tx.now_ms, "remote": remote[row.id]} for row in rows]
-        )
+        remote_ids = msgspec.json.encode({row.id: remote[row.id] for row in rows}).decode()
+        _DELIVERED.run(tx.driver, {"remote_ids": remote_ids, "now": tx.now_ms})
         if not keep_content:
             tx.connection.execute(_DROP, [{"event_id": row.id} for row in rows])
             tx.ledger.hold(place, -sum(row.size for row in rows))
@@ -106,7 +110,7 @@ def record_attempts(tx: Tx, made: Sequence[AttemptMade], charged: Sequence[int])
 
 
 class _Waiting(NamedTuple):
-    """A row of `_QUEUED`."""
+    """An entry of `_QUEUED`."""
 
     id: int
     uid: int
@@ -116,8 +120,8 @@ class _Waiting(NamedTuple):
 def _queued(tx: Tx, ids: list[int]) -> list[_Waiting]:
     if not ids:
         return []
-    found = _FIND_QUEUED.run(tx.driver, {"ids": msgspec.json.encode(ids).decode()})
-    return [_Waiting(*row) for row in found]
+    (found,) = _FIND_QUEUED.run(tx.driver, {"ids": msgspec.json.encode(ids).decode()}).fetchone()
+    return msgspec.json.decode(found, type=list[_Waiting])
 
 
 def _left_queue(tx: Tx, place: Place, rows: Sequence[_Waiting], target: State) -> None:

@@ -30,12 +30,15 @@ def is_damage(error: BaseException) -> bool:
     return code is not None and code & _PRIMARY_CODE in _DAMAGED
 
 
-def is_bad_text(error: DBAPIError) -> bool:
+def is_bad_text(error: BaseException) -> bool:
     """Whether a row holds text that is no UTF-8: the module cannot decode it, and quotes it in its error."""
-    return _code(error) is None and "decode" in str(error.orig)
+    return _code(error) is None and "decode" in str(_original(error))
 
 
 def _code(error: BaseException) -> int | None:
-    original = error.orig if isinstance(error, DBAPIError) else error
     # What the module itself complains about, such as text that is no UTF-8, has none.
-    return getattr(original, "sqlite_errorcode", None)
+    return getattr(_original(error), "sqlite_errorcode", None)
+
+
+def _original(error: BaseException) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error

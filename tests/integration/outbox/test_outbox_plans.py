@@ -44,6 +44,11 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         {"lane_id": 1, "upto": 9, "rows": 100},
         "event_queued (lane_id=? AND id<?)",
     ),
+    "the batch at once": (
+        batches.AT_ONCE,
+        {"lane_id": 1, "upto": 9, "rows": 100},
+        "event_queued (lane_id=? AND id<?)",
+    ),
     "whether something waits": (
         leases._HAS_WAITING,
         {"lane_id": 1, "upto": 9},
@@ -67,7 +72,7 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         ROWID,
     ),
     "the events of a settlement": (endings._QUEUED, {"ids": "[1, 2, 3]"}, ROWID),
-    "delivering": (endings._DELIVER, {"event_id": 1, "now": 1, "remote": "r"}, ROWID),
+    "delivering": (endings._DELIVER, {"remote_ids": '{"1": "r"}', "now": 1}, ROWID),
     "dying": (endings._DIE, {"event_id": 1, "now": 1, "code": "c"}, ROWID),
     "charging": (endings._CHARGE, {"event_id": 1}, ROWID),
     "forgetting old attempts": (endings._OLD_ATTEMPTS, {"of": 1}, "attempt_event (event_id=?)"),
