@@ -1,4 +1,7 @@
-"""A load: writers in a closed loop, each on a connection of its own, in a process of their own."""
+"""A load: writers, each on a connection of its own, in a process of their own.
+
+They go on as soon as they have their answer (a closed loop), or keep a pace.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,12 +27,15 @@ ANSWER_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """So many writers, each with its next request as soon as the last one is answered, for so long."""
+    """So many writers for so long, each with its next request as soon as the last one is answered, or one
+    every ``every_s``, out of step with the others. Whoever is late then counts from when it should have been.
+    """
 
     socket: str
     dialect: Dialect
     writers: int
     seconds: float
+    every_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,7 @@ class Done:
     requests: int
     elapsed_s: float
     median_s: float
+    p99_s: float
 
     @property
     def rate(self) -> float:
@@ -55,8 +62,12 @@ class Generator:
 
     def run(self, job: Job) -> Done:
         """Run one load and wait for its end."""
+        return self.begin(job).result()
+
+    def begin(self, job: Job) -> Future[Done]:
+        """Run one load beside what else there is to do."""
         first, self._first = self._first, self._first + 10_000_000
-        return self._process.submit(_run, job, first).result()
+        return self._process.submit(_run, job, first)
 
 
 @contextmanager
@@ -117,8 +128,21 @@ class _Writer(asyncio.Protocol):
         if not self.ended.done():
             self.ended.set_exception(exc or ConnectionError("the server closed the connection"))
 
-    def say(self) -> None:
-        self._sent_s = time.perf_counter()
+    def begin(self) -> None:
+        """The first request: at once, or when the writer's turn comes in the pace of all."""
+        self._due_s = time.perf_counter() + self._job.every_s * self._index / self._job.writers
+        self._next()
+
+    def _next(self) -> None:
+        wait_s = self._due_s - time.perf_counter() if self._job.every_s else 0.0
+        if wait_s > 0:
+            asyncio.get_running_loop().call_later(wait_s, self._say, None)
+        else:
+            self._say(self._due_s if self._job.every_s else None)
+
+    def _say(self, due_s: float | None) -> None:
+        self._sent_s = time.perf_counter() if due_s is None else due_s
+        self._due_s += self._job.every_s
         self._transport.write(self._job.dialect.request(self._index, self._number))
         self._number += 1
 
@@ -135,7 +159,7 @@ class _Writer(asyncio.Protocol):
         now_s = time.perf_counter()
         self.seconds.append(now_s - self._sent_s)
         if now_s < self._until_s:
-            self.say()
+            self._next()
         else:
             self.ended.set_result(None)
 
@@ -158,10 +182,10 @@ async def _load(job: Job, first: int) -> Done:
         transports.append(transport)
     started = time.perf_counter()
     for writer in writers:
-        writer.say()
+        writer.begin()
     await asyncio.gather(*(writer.ended for writer in writers))
     elapsed_s = time.perf_counter() - started
     for transport in transports:
         transport.close()
-    seconds = [one for writer in writers for one in writer.seconds]
-    return Done(len(seconds), elapsed_s, median(seconds))
+    seconds = sorted(one for writer in writers for one in writer.seconds)
+    return Done(len(seconds), elapsed_s, median(seconds), seconds[len(seconds) * 99 // 100])

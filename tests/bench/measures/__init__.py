@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from bench.measures import acks, arrival, backlog, commands, delivery, idle, peers, recall, waiting
+from bench.measures import acks, arrival, backlog, commands, crowd, delivery, idle, peers, recall, waiting
 from bench.rig import Rig
 from bench.rows import Result
 
@@ -14,6 +14,7 @@ Measure = Callable[[Rig], Iterator[Result]]
 MEASURES: Final[dict[str, Measure]] = {
     "acks": acks.measure,
     "recall": recall.measure,
+    "crowd": crowd.measure,
     "delivery": delivery.measure,
     "arrival": arrival.measure,
     "backlog": backlog.measure,

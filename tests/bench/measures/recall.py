@@ -28,7 +28,7 @@ def measure(rig: Rig) -> Iterator[Result]:
     """One caller, in turn with each of three servers that answer with the same bytes."""
     bare_pairs, echo_pairs = [], []
     with honcho() as url, daemon(url) as ours, rig.scratch() as directory:
-        _remember(ours)
+        remember(ours)
         with closing(Caller(str(ours.socket), RECALL)) as recall:
             recall.call()
             body = recall.last_answer.partition(b"\r\n\r\n")[2]
@@ -47,7 +47,7 @@ def measure(rig: Rig) -> Iterator[Result]:
     yield compared(WHAT, "uvloop echo, same bytes", "ms", echo_pairs, at_most(4.0), note=note)
 
 
-def _remember(ours: DaemonProcess) -> None:
+def remember(ours: DaemonProcess) -> None:
     """Have Honcho learn something, and the daemon know it."""
     with ours.client() as client:
         client.write([{"content": text} for text in TEXTS], session=SESSION)
