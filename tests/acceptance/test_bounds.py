@@ -170,7 +170,11 @@ def test_delivered_content_is_gone_from_the_file_and_its_id_is_still_known(
     daemon.configure({"outbox": {"content_after_delivery": "0s"}})
     secret = "the blue heron nests in the third willow"
     with daemon.start().client() as client:
-        client.write([{"id": "m1", "content": secret}], session="s")
+        # Beside others in a page, and in pages of their own.
+        texts = [secret, *(f"{number} {secret} " * 10**number for number in range(4))]
+        client.write(
+            [{"id": f"m{number}", "content": text} for number, text in enumerate(texts, 1)], session="s"
+        )
         daemon.wait_for_delivery()
         (again,) = client.write([{"id": "m1", "content": secret}], session="s").results
         assert again.status == "duplicate"
