@@ -16,9 +16,11 @@ MESSAGES = 300
 KILLS = 5
 
 
+# Half a minute as a rule; a machine that is busy with other things may take its time.
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_killed_again_and_again_under_a_bad_sky_keeps_every_promise() -> None:
-    report = rig.run(Options(SEED, minutes=1.6, messages=MESSAGES, kills=KILLS), lambda _: None)
+    report = rig.run(Options(SEED, minutes=4.0, messages=MESSAGES, kills=KILLS), lambda _: None)
     assert report.passed, report
     assert report.told[Told.ACKED] >= MESSAGES
     assert sum(report.blows.values()) >= KILLS
