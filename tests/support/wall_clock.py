@@ -6,14 +6,17 @@ A small library, made here with the machine's C compiler, stands between the pro
 from __future__ import annotations
 
 import mmap
+import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import MutableMapping
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("wall_clock.c")
 SECOND_NS = 1_000_000_000
+DAY_S = 86_400
 
 
 def compiler() -> str | None:
@@ -38,7 +41,16 @@ class WallClock:
         file.write_bytes(bytes(8))
         with file.open("r+b") as opened:
             self._offset = mmap.mmap(opened.fileno(), 8)
-        environ |= {"LD_PRELOAD": str(library), "WALL_CLOCK_FILE": str(file)}
+        self._own = {"LD_PRELOAD": str(library), "WALL_CLOCK_FILE": str(file)}
+        environ |= self._own
+
+    def works(self) -> bool:
+        """Whether a process reads it: none does where the system's loader takes no library of ours."""
+        self.turn(DAY_S)
+        ask = [sys.executable, "-c", "import time; print(time.time())"]
+        shown = subprocess.run(ask, capture_output=True, text=True, check=True, env=os.environ | self._own)
+        self.turn(0)
+        return float(shown.stdout) > time.time() + DAY_S / 2
 
     def turn(self, offset_s: float) -> None:
         """So far ahead of the real time, from now on."""
