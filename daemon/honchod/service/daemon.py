@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import platform
 import sqlite3
@@ -180,7 +181,8 @@ class Daemon(Operating):
         )
         self.toolbox.on_append(self._worker.notify)
         self._intake.on_spoken = self._spoken
-        self._pool.load()
+        # What is there by then stays: to look through it for garbage would hold everybody up, now and again.
+        self._pool.load().add_done_callback(lambda _: gc.freeze())
         self._working = asyncio.create_task(self._worker.run())
         self._working.add_done_callback(_worker_ended)
         for warning in self._hosts.warnings:
