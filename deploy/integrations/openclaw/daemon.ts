@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { type IncomingMessage, request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 
 import type { Author, Spoken } from "./turn.ts";
@@ -22,6 +22,8 @@ export interface Batch {
 }
 
 export class Daemon {
+  /** Connections are used again. One that the daemon has closed meanwhile costs a way by the command. */
+  private readonly agent = new Agent({ keepAlive: true });
   /** Settles when all that was handed in so far is kept: a session's messages must not pass each other. */
   private settled: Promise<unknown> = Promise.resolve();
   /** True while the drop box may hold what must arrive before anything new. */
@@ -34,7 +36,7 @@ export class Daemon {
 
   /** One call. Rejects with what the daemon says, its status being the cause, or with what the socket says. */
   async call<T>(method: string, path: string, body?: object, timeoutMs = 5_000): Promise<T> {
-    const options = { socketPath: this.settings.socket ?? socketPath(), agent: false, method, path };
+    const options = { socketPath: this.settings.socket ?? socketPath(), agent: this.agent, method, path };
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request({ ...options, signal: AbortSignal.timeout(timeoutMs) }, resolve);
       sent.on("error", reject);
