@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import threading
 from collections.abc import Callable, Iterator
@@ -137,8 +138,12 @@ def test_a_conversation_of_twenty_turns_arrives_once_in_order_and_is_recalled(
     hermes.settle()
     daemon.wait_for_delivery()
 
-    where = {"host": HOST, "locator": {"cwd": str(hermes.project)}, "peek": True}
-    wait_until(lambda: "Lisbon" in client.recall("Where do I live?", **where).text, "memory of Lisbon")
+    where = {"cwd": str(hermes.project)}
+    wait_until(
+        lambda: "Lisbon" in client.recall("Where do I live?", host=HOST, locator=where, peek=True).text,
+        "memory of Lisbon",
+        timeout_s=60.0,
+    )
     before = len(model.requests)
     said.turn("Where do I live?")
     prompt = request_text(model.requests[before])
@@ -153,7 +158,7 @@ def test_a_conversation_of_twenty_turns_arrives_once_in_order_and_is_recalled(
     hermes.leave()
     daemon.wait_for_delivery()
     assert_arrived(remote, workspace, said.expected)
-    conclusions = client.tool("honcho_conclude", {"list": True}, host=HOST, locator=where["locator"])
+    conclusions = client.tool("honcho_conclude", {"list": True}, host=HOST, locator=where)
     assert "Likes tea." in conclusions["text"]
 
 
@@ -212,29 +217,31 @@ def test_a_compressed_run_goes_on_in_its_session_and_a_new_run_begins_another(
 
 def test_a_turn_does_not_wait_for_a_slow_honcho(hermes: Hermes, network: Network) -> None:
     network.hit("*: delay=0.5")
-    assert blocked_ms(hermes) < BLOCKED_MS
+    assert_not_blocked(hermes)
 
 
 def test_a_turn_does_not_wait_for_a_honcho_that_is_away(hermes: Hermes, network: Network) -> None:
     network.take_down()
-    assert blocked_ms(hermes) < BLOCKED_MS
+    assert_not_blocked(hermes)
 
 
 def test_a_turn_does_not_wait_for_a_daemon_that_is_away(hermes: Hermes, daemon: DaemonProcess) -> None:
     hermes.say("Hello.")
     daemon.kill()
-    assert blocked_ms(hermes) < BLOCKED_MS
+    assert_not_blocked(hermes)
 
 
-def blocked_ms(hermes: Hermes) -> float:
-    """How long a turn waits for memory, at the median; the best of some rounds: the machine is shared."""
-    medians = []
+def assert_not_blocked(hermes: Hermes) -> None:
+    """What a turn waits for memory, at the median, stays below the bound in one of a few rounds.
+
+    On a machine with more to do than it has cores, all things take that much longer, and so may this.
+    """
+    medians: list[float] = []
     for round_ in range(ROUNDS):
         waited = [
             hermes.say(f"Turn {turn} of round {round_}.")["waited_ms"] for turn in range(MEASURED_TURNS)
         ]
         medians.append(statistics.median(waited))
-        if medians[-1] < BLOCKED_MS:
-            break
-    print(f"blocked {medians[-1]:.2f} ms a turn at the median")
-    return min(medians)
+        if medians[-1] < BLOCKED_MS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)):
+            return
+    raise AssertionError(f"a turn waits for memory, at the median of each round: {medians} ms")

@@ -207,9 +207,10 @@ class HonchodProvider(MemoryProvider):  # type: ignore[misc]
         if not self._start_over_due:
             return
         with surviving("the session is not started over yet"):
-            place = {"host": self._host, "locator": self._locator()}
-            if self._client.resolve_session(**place)["source"] != "per-session":
-                self._client.reset_session(**place)
+            locator = self._locator()
+            place = self._client.resolve_session(host=self._host, locator=locator)
+            if place["source"] != "per-session":
+                self._client.reset_session(host=self._host, locator=locator)
             self._start_over_due = False
 
 
