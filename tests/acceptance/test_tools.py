@@ -286,6 +286,16 @@ def test_an_answer_comes_whole_or_as_a_stream(agent: Agent) -> None:
     assert refused.json()["code"] == "bad_request"
 
 
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_of_somebody_whom_honcho_has_never_met_nothing_is_known(agent: Agent, accept: str) -> None:
+    """As of each user before the first message has arrived. Honcho itself answers 404."""
+    body = {"session": "s", "arguments": {"query": "what does he drink?", "peer": "stranger"}}
+    url = "http://d/v1/tools/honcho_reasoning"
+    answer = agent.http.post(url, json=body, headers={"Accept": accept})
+    assert answer.status_code == 200
+    assert "Nothing is known yet." in answer.text
+
+
 @pytest.fixture
 def modelless(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> Iterator[Agent]:
     """An agent whose Honcho has no model, and knows ann."""

@@ -14,6 +14,7 @@ from honchod.identity.host import Dialectic
 from honchod.identity.place import Place
 from honchod.memory import tasks
 from honchod.memory.reach import Reach
+from honchod.memory.rendering import NOTHING_KNOWN
 from honchod.memory.results import AskResult
 from honchod.memory.speech import Units
 from honchod.memory.veil import Veil
@@ -27,6 +28,10 @@ TIMEOUT_S: Final = 60.0
 """For the whole answer: a model may think for long."""
 ANSWER_CHARS: Final = 16_000
 ASK: Final = "ask the dialectic"
+
+_NOT_THERE: Final = (404,)
+_NO_SCOPE: Final = (404, 422)
+"""How a server answers that knows no scopes, or not this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +96,26 @@ def level_of(task: tasks.Ask, dialectic: Dialectic, chars: int) -> ReasoningLeve
 async def _said(
     gateway: Gateway, query: str, sight: Sight, level: ReasoningLevel, *, scoped: bool
 ) -> AsyncGenerator[str, None]:
-    """The answer under the scope; where Honcho knows none, and nobody asked for it, the global one."""
-    if sight.scope is not None and not scoped:
-        spoke = False
-        try:
-            async with aclosing(gateway.dialogue.stream(query, sight, level, timeout_s=TIMEOUT_S)) as pieces:
-                async for piece in pieces:
-                    spoke = True
-                    yield piece
-        except CallFailed as failure:
-            if spoke or failure.status not in (404, 422):
-                raise
-        else:
-            return
-        sight = replace(sight, scope=None)
-    async with aclosing(gateway.dialogue.stream(query, sight, level, timeout_s=TIMEOUT_S)) as pieces:
+    """The answer under the scope; where Honcho knows none, and nobody asked for it, the global one. Of a peer
+    that Honcho has never met, that nothing is known.
+    """
+    spoke = False
+    said = gateway.dialogue.stream(query, sight, level, timeout_s=TIMEOUT_S)
+    try:
+        async with aclosing(said) as pieces:
+            async for piece in pieces:
+                spoke = True
+                yield piece
+    except CallFailed as failure:
+        unknown = _NOT_THERE if sight.scope is None else _NO_SCOPE
+        if spoke or failure.status not in unknown or (scoped and sight.scope is not None):
+            raise
+    else:
+        return
+    if sight.scope is None:
+        yield NOTHING_KNOWN
+        return
+    everywhere = _said(gateway, query, replace(sight, scope=None), level, scoped=scoped)
+    async with aclosing(everywhere) as pieces:
         async for piece in pieces:
             yield piece
