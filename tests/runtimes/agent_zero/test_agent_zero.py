@@ -163,7 +163,9 @@ def test_a_turn_is_hardly_held_up(agent_zero: AgentZero, network: Network, honch
         network.take_down()
     medians: list[float] = []
     while not medians or (min(medians) >= BLOCKED_MS and len(medians) < ROUNDS):
-        medians.append(statistics.median(agent_zero.say(f"Turn {turn}.") for turn in range(BLOCKED_TURNS)))
+        held_ms = [agent_zero.say(f"Turn {turn}.") for turn in range(BLOCKED_TURNS)]
+        medians.append(statistics.median(held_ms))
     busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    print(f"Agent Zero, Honcho {honcho}: held up {min(medians):.2f} ms a turn at the median; busy: {busy}")
+    held = f"held up {min(medians):.1f} ms a turn at the median, {min(held_ms):.1f} ms at best"
+    print(f"Agent Zero, Honcho {honcho}: {held}; busy: {busy}")
     assert min(medians) < (BUSY_BLOCKED_MS if busy else BLOCKED_MS)

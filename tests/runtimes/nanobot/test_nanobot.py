@@ -150,7 +150,7 @@ def test_the_tool_answers_the_model(daemon: DaemonProcess, chat: Chat, model: Mo
     assert not kept["content"].startswith("Error")
 
 
-def test_a_turn_that_nanobot_did_not_survive_is_handed_over_once_it_is_back(
+def test_a_crash_of_nanobot_repeats_and_loses_nothing(
     daemon: DaemonProcess,
     gateway: Gateway,
     chat: Chat,
@@ -159,6 +159,7 @@ def test_a_turn_that_nanobot_did_not_survive_is_handed_over_once_it_is_back(
 ) -> None:
     chat.say("Before the crash.")
     gateway.kill()
+    assert gateway.handed_over(chat.key).endswith("assistant")
     gateway.start()
     with chat_with(gateway) as again:
         again.say("After the crash.")
@@ -214,7 +215,9 @@ def test_a_turn_is_hardly_held_up(
             check=False,
         )
         assert done.returncode == 0, done.stderr[-3000:]
-        medians.append(statistics.median(json.loads(done.stdout)))
+        held_ms = json.loads(done.stdout)
+        medians.append(statistics.median(held_ms))
     busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    print(f"nanobot, Honcho {honcho}: held up {min(medians):.2f} ms a turn at the median; busy: {busy}")
+    held = f"held up {min(medians):.1f} ms a turn at the median, {min(held_ms):.1f} ms at best"
+    print(f"nanobot, Honcho {honcho}: {held}; busy: {busy}")
     assert min(medians) < (BUSY_BLOCKED_MS if busy else BLOCKED_MS)

@@ -132,6 +132,7 @@ class HonchoMemory(Tool):
             logger.warning("honchod: this turn waits in nanobot's session: {}", error)
             return
         session.metadata[STANDING] = asdict(replace(stands, place=place_of(session.messages)))
+        self._sessions.save(session)
         self._senders.pop(key, None)
 
     def _conversation(self, key: str) -> str:
