@@ -68,6 +68,10 @@ class Places:
             scope=scope_id(host, asked.scope, asked.locator, git_top, hide=self._hide),
         )
 
+    def is_current(self, place: Place) -> bool:
+        """Whether the session was not reset since."""
+        return self._generations.get(place.name, 0) == place.generation
+
     def advance(self, name: SessionName, generation: int) -> None:
         """The session was reset: this is its generation now. An older one than is known changes nothing."""
         self._generations[name] = max(generation, self._generations.get(name, 0))

@@ -26,6 +26,7 @@ from honchod.recall.parts import Parts
 from honchod.recall.prefetch import Prefetcher
 from honchod.recall.queries import Prompt
 from honchod.recall.receipts import Recalled, Receipts
+from honchod.recall.repeats import Given, Repeats, may_repeat
 from honchod.recall.requests import RecallAnswer, RecallRequest, SectionTexts
 from honchod.recall.showing import show
 from honchod.recall.supplements import Supplement, Supplements
@@ -84,6 +85,7 @@ class Answering:
         turns: Turns,
         supplements: Supplements,
         receipts: Receipts,
+        repeats: Repeats,
         *,
         ttl_s: float,
         clock: Clock,
@@ -94,6 +96,7 @@ class Answering:
         self._turns = turns
         self._supplements = supplements
         self._receipts = receipts
+        self._repeats = repeats
         self.ttl_s = ttl_s
         self._clock = clock
         self.tally = Tally()
@@ -104,6 +107,14 @@ class Answering:
         merged.cache_clear()
         _texts.cache_clear()
         encoding.forget()
+        self._repeats.clear()
+
+    def again(self, request: RecallRequest) -> RecallAnswer | None:
+        """The answer to a recall that was answered a moment ago, if nothing has changed since."""
+        answer = self._repeats.answer(request, self.ttl_s)
+        if answer is not None:
+            self.tally.count(answer.status)
+        return answer
 
     async def recall(
         self, request: RecallRequest, place: Place, route: Route | None, prompt: Prompt
@@ -139,7 +150,7 @@ class Answering:
         supplement = self._take(asked)
         if turns > 0 and supplement is None and not asked.look.keys:
             return self._off(place, OffReason.FIRST_TURN, started_s)
-        return self._answer(asked, supplement, calls)
+        return self._answer(request, asked, supplement, calls)
 
     async def _refresh(self, asked: _Asked, *, wait_ms: int) -> int:
         """Ask for what is not fresh, and wait for it as long as the caller said. Returns the calls begun.
@@ -176,7 +187,9 @@ class Answering:
             peek=asked.peek,
         )
 
-    def _answer(self, asked: _Asked, supplement: Supplement | None, calls: int) -> RecallAnswer:
+    def _answer(
+        self, request: RecallRequest, asked: _Asked, supplement: Supplement | None, calls: int
+    ) -> RecallAnswer:
         now_s = self._clock.monotonic_s()
         look = asked.look
         found = self._cache.get(look.found)
@@ -192,20 +205,17 @@ class Answering:
             introduce=status in _KNOWN,
         )
         is_matched = not asked.prompt.withheld and (asked.prompt.asked is None or found is not None)
-        receipt = self._receipts.write(
-            asked.place,
-            Recalled(
-                status,
-                asked.started_s,
-                has_query=asked.prompt.asked is not None,
-                query_matched=is_matched,
-                ages_s={section: shown.ages_s[section] for section, _ in block.parts.present()},
-                truncated=block.truncated,
-                chars=len(block.text),
-                calls=calls,
-            ),
+        recalled = Recalled(
+            status,
+            asked.started_s,
+            has_query=asked.prompt.asked is not None,
+            query_matched=is_matched,
+            ages_s={section: shown.ages_s[section] for section, _ in block.parts.present()},
+            truncated=block.truncated,
+            chars=len(block.text),
+            calls=calls,
         )
-        return RecallAnswer(
+        answer = RecallAnswer(
             status=status,
             age_s=None if shown.oldest_s is None else round(shown.oldest_s, 1),
             query_matched=is_matched,
@@ -213,8 +223,23 @@ class Answering:
             text=block.text,
             sections=_texts(block.parts),
             truncated=list(block.truncated),
-            receipt=receipt,
+            receipt=self._receipts.write(asked.place, recalled),
         )
+        if status is RecallStatus.FRESH and supplement is None and may_repeat(request):
+            self._remember(request, asked, answer, recalled, now_s)
+        return answer
+
+    def _remember(
+        self, request: RecallRequest, asked: _Asked, answer: RecallAnswer, recalled: Recalled, now_s: float
+    ) -> None:
+        entries = tuple(
+            (key, entry) for key in asked.look.keys if (entry := self._cache.get(key)) is not None
+        )
+        if entries and len(entries) == len(asked.look.keys):
+            row = self._turns.row(asked.lane)
+            self._repeats.remember(
+                request, Given(asked.place, asked.lane, row, entries, answer, recalled, now_s)
+            )
 
     def _status(self, asked: _Asked, now_s: float, *, has_supplement: bool) -> RecallStatus:
         look = asked.look

@@ -33,6 +33,10 @@ class Directory:
         """Where a request belongs. Raises UnknownHost, BadRequest and RedactionFailed."""
         return self._places.of(self._hosts.named(request.host), request)
 
+    def is_current(self, place: Place) -> bool:
+        """Whether a place is still that of its request: its session was not reset."""
+        return self._places.is_current(place)
+
     def route(self, host: str) -> Route | None:
         """The way of a host; None for one that is switched off or gone."""
         return self._routes.get(host)

@@ -31,6 +31,7 @@ from honchod.recall.look import lane_of, look_at
 from honchod.recall.prefetch import Prefetcher
 from honchod.recall.queries import Queries, Redact
 from honchod.recall.receipts import Receipts
+from honchod.recall.repeats import Repeats
 from honchod.recall.requests import (
     Cleared,
     Prefetching,
@@ -107,6 +108,14 @@ class Recaller:
             ttl_s=settings.ttl_s,
             clock=clock,
         )
+        self._repeats = Repeats(
+            self._cache,
+            self._turns,
+            self._supplements,
+            self._receipts,
+            is_current=directory.is_current,
+            clock=clock,
+        )
         self._answering = Answering(
             self._cache,
             self._upstream,
@@ -114,6 +123,7 @@ class Recaller:
             self._turns,
             self._supplements,
             self._receipts,
+            self._repeats,
             ttl_s=settings.ttl_s,
             clock=clock,
         )
@@ -148,6 +158,7 @@ class Recaller:
         """Work with these from now on."""
         self._directory.use(hosts, routes)
         self._queries.use(redact)
+        self._repeats.clear()
 
     def configure(self, settings: RecallSettings) -> None:
         """New settings, from now on."""
@@ -158,6 +169,9 @@ class Recaller:
 
     async def recall(self, request: RecallRequest) -> RecallAnswer:
         """Memory for the prompt, from what is held. Raises UnknownHost, BadRequest and RedactionFailed."""
+        again = self._answering.again(request)
+        if again is not None:
+            return again
         place = self._directory.place(request)
         prompt = await self._queries.read(request.query)
         return await self._answering.recall(request, place, self._directory.route(place.host.name), prompt)

@@ -26,7 +26,11 @@ class Turns:
 
     def of(self, lane: LaneKey) -> TurnRow:
         """The session's turns; none have ended in one that is not known."""
-        return self._rows.get(lane) or TurnRow(lane)
+        return self.row(lane) or TurnRow(lane)
+
+    def row(self, lane: LaneKey) -> TurnRow | None:
+        """As `of`; None for a session that is not known. While nothing happens it is the same object."""
+        return self._rows.get(lane)
 
     def knows(self, lane: LaneKey) -> bool:
         """Whether the session is held."""
