@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bench.load import Generator
 from bench.plan import Plan
-from support.daemon import DaemonProcess
+from support.daemon import DaemonProcess, toml
 
 NOBODY: Final = "http://127.0.0.1:9"
 """A URL where nobody listens."""
@@ -41,10 +41,18 @@ def hosts(url: str = NOBODY, workspace: str = "bench") -> dict[str, Any]:
     return {"baseUrl": url, "workspace": workspace, "peerName": "ann", "aiPeer": "bot"}
 
 
+def installed(hosts: dict[str, Any]) -> DaemonProcess:
+    """A daemon with the settings that it comes with, but for `SETTINGS`; it does not run yet."""
+    process = DaemonProcess(hosts)
+    # The short waits of the tests would have it keep house every second.
+    process.settings_file.write_text(toml(SETTINGS))
+    return process
+
+
 @contextmanager
 def daemon(url: str = NOBODY, workspace: str = "bench", *, paused: bool = False) -> Iterator[DaemonProcess]:
     """A daemon that serves. ``paused``: it takes in and delivers nothing."""
-    process = DaemonProcess(hosts(url, workspace), settings=SETTINGS)
+    process = installed(hosts(url, workspace))
     try:
         process.start()
         if paused:

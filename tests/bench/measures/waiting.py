@@ -13,7 +13,7 @@ from typing import Final
 
 from bench import stores
 from bench.processes import resident_mb
-from bench.rig import SETTINGS, Rig, hosts, pid_of
+from bench.rig import Rig, hosts, installed, pid_of
 from bench.rows import Result, at_most, compared, counted
 from bench.spread import Pair
 from support.daemon import DaemonProcess
@@ -43,7 +43,7 @@ def measure(rig: Rig) -> Iterator[Result]:
 @contextmanager
 def _prepared(rows: int) -> Iterator[DaemonProcess]:
     """A daemon that does not run yet, and its state directory."""
-    process = DaemonProcess(hosts(workspace=stores.WORKSPACE), settings=SETTINGS)
+    process = installed(hosts(workspace=stores.WORKSPACE))
     try:
         stores.fill(process.state_dir, rows)
         yield process
