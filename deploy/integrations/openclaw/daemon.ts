@@ -29,10 +29,13 @@ export class Daemon {
   /** True while the drop box may hold what must arrive before anything new. */
   private isAway = false;
 
-  constructor(
-    readonly settings: Settings,
-    private readonly warn: (line: string) => void,
-  ) {}
+  readonly settings: Settings;
+  private readonly warn: (line: string) => void;
+
+  constructor(settings: Settings, warn: (line: string) => void) {
+    this.settings = settings;
+    this.warn = warn;
+  }
 
   /** One call. Rejects with what the daemon says, its status being the cause, or with what the socket says. */
   async call<T>(method: string, path: string, body?: object, timeoutMs = 5_000): Promise<T> {
