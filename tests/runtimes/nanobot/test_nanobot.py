@@ -6,7 +6,9 @@ import json
 import os
 import statistics
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from runtimes.install import ROOT, python_runtime
-from runtimes.model_server import ModelServer, Use
+from runtimes.model_server import ModelServer, Say, Use
 from runtimes.nanobot.gateway import Chat, Gateway, chat_with, environment, settings
 from runtimes.oracle import assert_arrived
 from support.daemon import DaemonProcess
@@ -76,12 +78,33 @@ def session_of(daemon: DaemonProcess, chat: Chat, conversation: int = 1) -> str:
         return str(client.resolve_session(name, host="nanobot")["session"])
 
 
+@contextmanager
+def spawned_is_told(model: ModelServer, told: threading.Event) -> Iterator[None]:
+    """Sets the event once the model was told that its subagent was started, which is before it reports."""
+
+    def watch() -> None:
+        wait_until(
+            lambda: any("started (id:" in prompt for prompt in model.prompts()),
+            "the model to be told of its subagent",
+            timeout_s=50,
+        )
+        told.set()
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        watching.join()
+
+
 def test_twenty_turns_with_new_subagent_and_cron_arrive_once_in_order_though_the_daemon_is_killed(
     daemon: DaemonProcess, chat: Chat, model: ModelServer, remote: Remote, workspace: str
 ) -> None:
     model.on("Have somebody count the boxes", Use("spawn", {"task": "Count the boxes.", "label": "boxes"}))
     model.on("started (id:", "Somebody counts them.")
-    model.on("Count the boxes.", "There are 41 boxes.")
+    with_the_model = threading.Event()
+    model.on("Count the boxes.", Say("There are 41 boxes.", after=with_the_model))
     model.on("[Subagent 'boxes'", "There are 41.")
     model.on("Created job", "I will.")
     model.on("Say: walk!", "Time for a walk!")
@@ -94,7 +117,8 @@ def test_twenty_turns_with_new_subagent_and_cron_arrive_once_in_order_though_the
 
     for number in range(1, 8):
         say(f"This is note {number}: shelf {number * 7} is full.")
-    say("Have somebody count the boxes, please.", "Somebody counts them.", "There are 41.")
+    with spawned_is_told(model, with_the_model):
+        say("Have somebody count the boxes, please.", "Somebody counts them.", "There are 41.")
     soon = (datetime.now(UTC) + timedelta(seconds=15)).isoformat()
     model.on("Remind me", Use("cron", {"action": "add", "name": "walk", "message": "Say: walk!", "at": soon}))
     say("Remind me of my walk in a moment.", "I will.")
