@@ -127,7 +127,7 @@ def test_damage_that_shows_while_it_runs_is_mended_without_an_end(
     """The file is overwritten under a running daemon: it stops, saves what it can, and serves again."""
     filled.start()
     process = filled.process
-    with filled.client(timeout_s=5) as client:
+    with filled.client(timeout_s=20) as client:
         damage_under_it(filled, client)
         network.heal()
         wait_until(lambda: filled.events("database.salvaged"), "the damage to show")
@@ -151,7 +151,7 @@ def damage_under_it(daemon: DaemonProcess, client: Client) -> None:
 def test_damage_that_shows_again_right_after_it_was_mended_ends_it(filled: DaemonProcess) -> None:
     """A disk or a memory that is broken would only damage more; everything that was there is kept."""
     filled.start()
-    with filled.client(timeout_s=5) as client:
+    with filled.client(timeout_s=20) as client:
         damage_under_it(filled, client)
         wait_until(lambda: client.status()["unacknowledged"] == 1, "it to serve again")
         damage_under_it(filled, client)

@@ -268,7 +268,7 @@ def test_a_server_that_swallows_everything_changes_nothing_about_the_ack(
 ) -> None:
     """C34: every ack comes while no request has been answered at all."""
     network.hit("*: hang")
-    with daemon.start().client(timeout_s=5) as client:
+    with daemon.start().client(timeout_s=9) as client:
         for number in range(200):
             client.write([message(number)], session=f"s{number % 20}")
     assert not [one for one in network.seen() if one.forwarded]

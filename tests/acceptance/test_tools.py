@@ -359,6 +359,6 @@ def test_an_agent_that_leaves_ends_the_call_to_honcho(
     with silent.listener, socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(daemon.socket))
         caller.sendall(head.encode() + body)
-        assert silent.asked.wait(10)
+        assert silent.asked.wait(30)
         assert not silent.left.is_set()
-    assert silent.left.wait(5), daemon.log()[-500:]
+    assert silent.left.wait(30), daemon.log()[-500:]

@@ -66,7 +66,7 @@ class Honchod:
         os.write(terminal, typed.encode())
         written = b"".join(_until_end(terminal))
         os.close(terminal)
-        return child.wait(20), written.decode("utf-8", "replace")
+        return child.wait(60), written.decode("utf-8", "replace")
 
     def in_dialogue(
         self, *arguments: str, answers: Sequence[tuple[str, str]], timeout_s: float = 60

@@ -64,11 +64,11 @@ def test_the_sandbox_prints_its_url_answers_and_stops_in_order(tmp_path: Path) -
     )
     assert sandbox.stdout is not None
     url = sandbox.stdout.readline().decode().strip()
-    with urllib.request.urlopen(f"{url}/sandbox/faults", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/sandbox/faults", timeout=60) as answer:
         assert json.loads(answer.read())[0]["rule"]["status"] == 503
     sandbox.send_signal(signal.SIGTERM)
     sandbox.stdout.close()
-    assert sandbox.wait(20) == 0
+    assert sandbox.wait(60) == 0
 
 
 def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
@@ -79,6 +79,6 @@ def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
     second = honchod.run("sandbox", "--port", port)
     first.send_signal(signal.SIGTERM)
     first.stdout.close()
-    assert first.wait(20) == 0
+    assert first.wait(60) == 0
     assert second.returncode == 1
     assert second.stderr.count("\n") == 1

@@ -55,8 +55,8 @@ class RunningDoor:
     def held(self) -> Iterator[None]:
         """The door's loop stands still meanwhile: what comes in is met all at once afterwards."""
         standing, go_on = threading.Event(), threading.Event()
-        self.soon(lambda: (standing.set(), go_on.wait(10)))
-        assert standing.wait(10)
+        self.soon(lambda: (standing.set(), go_on.wait(30)))
+        assert standing.wait(30)
         try:
             yield
         finally:
@@ -75,5 +75,5 @@ class RunningDoor:
     def close(self) -> None:
         self.stop(0.1)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(30)
         self._loop.close()

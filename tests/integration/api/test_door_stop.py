@@ -30,7 +30,7 @@ def test_request_in_flight_is_answered_and_its_connection_closed(door: RunningDo
         reply = peer.reply()
         assert (reply.status, reply.headers["connection"]) == (202, "close")
         assert peer.is_closed()
-    stopping.join(10)
+    stopping.join(30)
     assert not stopping.is_alive()
 
 
@@ -46,7 +46,7 @@ def test_request_that_is_arriving_is_refused_as_draining_once_it_is_there(door: 
         reply = peer.reply()
         assert (reply.status, reply.json["code"]) == (503, "draining")
         assert peer.is_closed()
-    stopping.join(10)
+    stopping.join(30)
     assert not stopping.is_alive()
 
 

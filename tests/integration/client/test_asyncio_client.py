@@ -143,7 +143,7 @@ def test_a_refusal_sent_before_the_body_was_read_is_heard(daemon: ScriptedDaemon
                 await client.write([{"content": "x" * 3_000_000}], session="s")
 
     run(main())
-    refusing.join(10)
+    refusing.join(30)
 
 
 def test_a_cancelled_call_does_not_leave_its_answer_to_the_next(daemon: ScriptedDaemon, run: Runner) -> None:

@@ -201,7 +201,7 @@ def test_a_socket_of_others_is_not_allowed(daemon: ScriptedDaemon) -> None:
     outcome = context.SimpleQueue()
     child = context.Process(target=as_nobody, args=(outcome,))
     child.start()
-    child.join(20)
+    child.join(60)
     assert not outcome.empty()
     assert str(daemon.path) in outcome.get()
 
@@ -243,7 +243,7 @@ def test_a_refusal_sent_before_the_body_was_read_is_heard(daemon: ScriptedDaemon
     wait_until(daemon.path.exists, "the refusing server")
     with Client(daemon.path, wait_s=1) as client, pytest.raises(TooLarge):
         client.write([{"content": "x" * 3_000_000}], session="s")
-    refusing.join(10)
+    refusing.join(30)
 
 
 def test_connecting_waits_while_the_backlog_is_full(daemon: ScriptedDaemon) -> None:
@@ -277,7 +277,7 @@ def test_a_forked_child_does_not_use_the_parents_connection(daemon: ScriptedDaem
         context = multiprocessing.get_context("fork")
         child = context.Process(target=client.write, args=(HELLO,), kwargs={"session": "child"})
         child.start()
-        child.join(20)
+        child.join(60)
         assert child.exitcode == 0
         client.write(HELLO, session="parent")
     by_session = {request.json["session"]: request.connection for request in daemon.requests}

@@ -95,7 +95,7 @@ def test_the_log_counts_what_is_in_flight_of_a_session() -> None:
             waiting.start()
             wait_until(lambda: len(sandbox.requests()) == 1)
             quick.say("quick")
-            waiting.join(5.0)
+            waiting.join(30.0)
             quick.say("alone")
         assert [one.in_flight for one in sandbox.requests()] == [1, 2, 1]
         assert contents(sandbox) == ["quick", "slow", "alone"]

@@ -32,7 +32,7 @@ def process(state: Path, port: int = 0, faults: str = "") -> Iterator[tuple[subp
         yield child, child.stdout.readline().strip()
     finally:
         child.kill()
-        child.wait(10)
+        child.wait(30)
         assert child.stdout is not None
         child.stdout.close()
 
@@ -78,7 +78,7 @@ def test_an_answered_batch_survives_a_kill(tmp_path: Path) -> None:
     with process(state) as (child, url), Client(url) as client:
         assert client.say("kept").status == 201
         os.kill(child.pid, signal.SIGKILL)
-        child.wait(10)
+        child.wait(30)
     with running_sandbox(state=state) as sandbox:
         assert contents(sandbox) == ["kept"]
 
@@ -112,4 +112,4 @@ def test_the_process_prints_its_url_obeys_its_faults_and_ends_with_0(tmp_path: P
             seen = client.call("GET", "/sandbox/messages?workspace=w&session=s").value
             assert [one["content"] for one in seen] == ["a"]
         child.send_signal(signal.SIGTERM)
-        assert child.wait(10) == 0
+        assert child.wait(30) == 0
