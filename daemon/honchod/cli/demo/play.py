@@ -24,8 +24,8 @@ BEFORE = 5
 WHILE_HANGING = 2
 """Messages acknowledged while that request hangs."""
 
-RESTART_WAIT_S = 20.0
-DELIVERY_TIMEOUT_S = 30.0
+RESTART_WAIT_S = 60.0
+DELIVERY_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from honchod.cli import interrupts
 from honchod.client import Client, NotReachable
 
-START_TIMEOUT_S = 20.0
+START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
 LOOK_INTERVAL_S = 0.02
 
