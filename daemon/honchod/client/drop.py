@@ -75,11 +75,16 @@ def _hand_over(box: Box, socket_path: str) -> bool:
     if not box.lock():
         return False
     give_up_at_s = time.monotonic() + BUDGET_S
+    settled = 0
     with Client(socket_path, timeout_s=TIMEOUT_S) as client:
         for entry in box.entries():
-            if not _settle(box, entry, client) or time.monotonic() > give_up_at_s:
+            if not _settle(box, entry, client):
                 break
-    box.sync()
+            settled += 1
+            if time.monotonic() > give_up_at_s:
+                break
+    if settled:
+        box.sync()
     return box.is_empty()
 
 
