@@ -14,12 +14,12 @@ from honchod.recall.turns import Turns
 
 log = structlog.get_logger("honchod.recall")
 
-FLUSH_S: Final = 1.0
+FLUSH_S: Final = 2.0
 """What a killed daemon may forget: answers can be fetched again, and no message is among them."""
 
 
 class Keeper:
-    """Writes what changed, once a second. `load` first, `close` last."""
+    """Writes what changed, every `FLUSH_S`. `load` first, `close` last."""
 
     def __init__(self, store: RecallStore, cache: Cache, counted: Turns) -> None:
         self._store = store
