@@ -1,4 +1,4 @@
-"""``python -m bench``: measure, print the table, write JSON and a plot."""
+"""``python -m bench``: measure, print the table, write JSON, a plot and the table for a document."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ def main(arguments: list[str]) -> int:
     done = Report(began_at, time.monotonic() - started, chosen, found, load_average(), results)
     report.save(done, given.out / "bench.json")
     (given.out / "bench.svg").write_text(plot(results))
+    (given.out / "bench.md").write_text(report.markdown(done))
     Console(width=None if sys.stdout.isatty() else 160).print(report.table(done))
     said.print(
         f"{done.seconds:.0f} s; load {found.load_before:.1f} before, {done.load_after:.1f} after; "
-        f"{given.out}/bench.json, bench.svg"
+        f"{given.out}/bench.json, bench.svg, bench.md"
     )
     return int(any(isinstance(one, Skipped) and one.failed for one in results))
 

@@ -41,6 +41,19 @@ def table(report: Report) -> Table:
     return shown
 
 
+def markdown(report: Report) -> str:
+    """For a document: what was measured, against what, with which goal, and what came of it."""
+    lines = ["| What | Yardstick | Goal | Measured | |", "| --- | --- | --- | --- | --- |"]
+    for result in report.results:
+        if isinstance(result, Skipped):
+            lines.append(f"| {result.what} | {result.yardstick} | | not measured: {result.reason} | |")
+        else:
+            verdict = {True: "met", False: "**missed**", None: ""}[result.met]
+            goal = _goal(result.goal, result)
+            lines.append(f"| {result.what} | {result.yardstick} | {goal} | {_measured(result)} | {verdict} |")
+    return "\n".join([*lines, ""])
+
+
 def save(report: Report, path: Path) -> None:
     """As JSON."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(_plain(report)), indent=1) + b"\n")
@@ -68,6 +81,13 @@ def _cells(row: Row) -> tuple[str, ...]:
         _goal(row.goal, row),
         verdict,
     )
+
+
+def _measured(row: Row) -> str:
+    ours = _amount(row.ours, row.unit)
+    if row.theirs is None:
+        return ours
+    return f"{row.value.median:.2f}× ({ours} : {_amount(row.theirs, row.unit)})"
 
 
 def _amount(spread: Spread, unit: str) -> str:
