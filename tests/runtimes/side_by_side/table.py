@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 from dataclasses import asdict
 from pathlib import Path
 
@@ -34,8 +36,10 @@ def markdown(own: Outcome, ours: Outcome) -> str:
 
 
 def document(own: Outcome, ours: Outcome) -> str:
-    """The same as JSON, with what was compared."""
-    return json.dumps({"hermes": REQUIREMENTS, "own": asdict(own), "ours": asdict(ours)}, indent=2) + "\n"
+    """The same as JSON, with what was compared and where."""
+    machine = {"system": platform.platform(), "cores": os.cpu_count(), "load": os.getloadavg()}
+    compared = {"hermes": REQUIREMENTS, "machine": machine, "own": asdict(own), "ours": asdict(ours)}
+    return json.dumps(compared, indent=2) + "\n"
 
 
 def save(own: Outcome, ours: Outcome, directory: Path) -> None:
