@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 
+from honchod.client.errors import ClientError
 from soak.plan import Attack, Blow
 from support.daemon import DaemonProcess
 
 STOP_TIMEOUT_S = 30.0
+BEGIN_TIMEOUT_S = 10.0
+"""There may be nothing to deliver, or nobody to deliver to."""
+LOOK_S = 0.05
 
 
 class Killer:
@@ -43,6 +49,8 @@ class Killer:
         if attack.blow is Blow.KILL_STARTING:
             daemon.kill()
             daemon.start(ready=False)
+        else:
+            self._let_it_begin()
         self._leave_alone(attack.after_s)
         match attack.blow:
             case Blow.KILL | Blow.KILL_STARTING:
@@ -56,6 +64,14 @@ class Killer:
                 daemon.signal(signal.SIGSTOP)
                 self._ended.wait(attack.lasts_s)
                 daemon.signal(signal.SIGCONT)
+
+    def _let_it_begin(self) -> None:
+        """Wait for its first request: on a busy machine it would else be killed before it ever delivers."""
+        until_s = time.monotonic() + BEGIN_TIMEOUT_S
+        while time.monotonic() < until_s and not self._ended.wait(LOOK_S):
+            with contextlib.suppress(ClientError), self._daemon.client(timeout_s=2.0) as client:
+                if client.status()["delivery"]["requests"]:
+                    return
 
     def _leave_alone(self, seconds: float) -> None:
         """The daemon must not end by itself meanwhile."""
