@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Author, Spoken } from "./turn.ts";
 
@@ -81,6 +82,8 @@ export class Daemon {
     if (turn_end) words.push("--turn-end");
     if (group) words.push("--group");
     if (socket) words.push("--socket", socket);
+    // To start a program holds this one up for a moment: the prompt goes out first.
+    await sleep(100);
     const child = spawn(command, words, { stdio: ["pipe", "pipe", "ignore"] });
     child.stdin.on("error", () => undefined);
     child.stdin.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
