@@ -6,15 +6,14 @@ import type { OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
 
 import type { Settings } from "./daemon.ts";
 
-const NAME = "honcho";
-const DESCRIPTION = "Look after memory: hands over to honchod (status, doctor, mode, …)";
+const ITSELF = { name: "honcho", description: "Look after memory: hands over to honchod (status, doctor, …)" };
 /** The commands that are about one host. */
 const HOSTED = "identity map migrate mode peer sessions setup strategy tokens tools".split(" ");
 
 export function registerCommand(api: OpenClawPluginApi, settings: Settings): void {
-  const descriptors = [{ name: NAME, description: DESCRIPTION, hasSubcommands: false }];
+  const descriptors = [{ ...ITSELF, hasSubcommands: false }];
   api.registerCli(({ program }) => {
-    const command = program.command(NAME).description(DESCRIPTION).argument("[words...]");
+    const command = program.command(ITSELF.name).description(ITSELF.description).argument("[words...]");
     command.helpOption(false).allowUnknownOption().action((words: string[]) => handOver(settings, words));
   }, { descriptors });
 }

@@ -8,19 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Author, Spoken } from "./turn.ts";
 
-export interface Settings {
-  host: string;
-  command: string;
-  waitMs: number;
-  socket?: string;
-}
-
-export interface Batch {
-  session: string;
-  messages: (Spoken & { id: string; author: Author; runtime_user?: string })[];
-  group: boolean;
-  turn_end?: boolean;
-}
+export type Settings = { host: string; command: string; waitMs: number; socket?: string };
+type Message = Spoken & { id: string; author: Author; runtime_user?: string };
+export type Batch = { session: string; messages: Message[]; group: boolean; turn_end?: boolean };
 
 export class Daemon {
   /** Connections are used again. One that the daemon has closed meanwhile costs a way by the command. */

@@ -7,9 +7,8 @@ import type { OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
 import type { Daemon } from "./daemon.ts";
 import { isKept } from "./turn.ts";
 
-interface ToolList {
-  tools: { function: { name: string; description: string; parameters: Record<string, unknown> } }[];
-}
+type Tool = { name: string; description: string; parameters: Record<string, unknown> };
+type ToolList = { tools: { function: Tool }[] };
 
 /** What `honchod tools list --family openclaw --json` prints: OpenClaw wants them before a daemon can be asked. */
 const LIST = new URL("./tools.json", import.meta.url);

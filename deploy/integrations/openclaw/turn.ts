@@ -2,24 +2,14 @@
 
 import * as keys from "openclaw/plugin-sdk/routing";
 
+type Told = "runId" | "sessionKey" | "trigger" | "channel" | "messageProvider" | "senderId";
 /** What hooks are told about a run, as far as it matters here. */
-export interface Run {
-  runId?: string;
-  sessionKey?: string;
-  trigger?: string;
-  channel?: string;
-  messageProvider?: string;
-  senderId?: string;
-  inputProvenance?: { kind: string };
-}
+export type Run = { [name in Told]?: string } & { inputProvenance?: { kind: string } };
 
 /** Who the daemon is told has spoken; it alone decides whose peer that is, or none. */
 export type Author = "human" | "assistant" | "subagent" | "cron" | "automation";
 
-export interface Spoken {
-  role: "user" | "assistant";
-  content: string;
-}
+export type Spoken = { role: "user" | "assistant"; content: string };
 
 /** The operator's own consoles: who writes there is the owner, whatever id the program goes by. */
 const CONSOLES = new Set(["webchat", "cli", "tui"]);
