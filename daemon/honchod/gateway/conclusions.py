@@ -16,7 +16,7 @@ from honcho.pagination import AsyncPage
 
 from honchod.errors import CallFailed, CallReason
 from honchod.gateway.memory import Calls
-from honchod.gateway.values import Concluded, Sight
+from honchod.gateway.values import NOT_FOUND, Concluded, Sight
 
 if TYPE_CHECKING:
     from honcho import Honcho
@@ -41,7 +41,7 @@ class Conclusions:
         try:
             return await self._create(sight, session, content)
         except CallFailed as failure:
-            if failure.status != 404:
+            if failure.status != NOT_FOUND:
                 raise
         for peer in sorted({sight.observer, sight.target}):
             await self._call(partial(self._honcho.aio.peer, peer))
@@ -76,7 +76,7 @@ class Conclusions:
         try:
             await self._call(lambda: self._of(Sight("", "")).aio.delete(conclusion_id))
         except CallFailed as failure:
-            if failure.status != 404:
+            if failure.status != NOT_FOUND:
                 raise
             return False
         return True

@@ -14,7 +14,7 @@ from honcho.session import Session
 
 from honchod.errors import CallFailed
 from honchod.gateway.memory import Calls
-from honchod.gateway.values import Said, Sight, Where
+from honchod.gateway.values import NOT_FOUND, Said, Sight, Where
 
 if TYPE_CHECKING:
     from honcho import Honcho
@@ -43,7 +43,7 @@ class Excerpts:
         try:
             found: list[Message] = await self._call(search)
         except CallFailed as failure:
-            if failure.status != 404 or scope is not None:
+            if failure.status != NOT_FOUND or scope is not None:
                 raise
             return ()
         return tuple(Said(one.id, one.peer_id, one.session_id, one.content) for one in found)
@@ -54,7 +54,7 @@ class Excerpts:
         try:
             page: AsyncPage[MessageResponse, Message] = await self._call(newest_first)
         except CallFailed as failure:
-            if failure.status != 404:
+            if failure.status != NOT_FOUND:
                 raise
             return ()
         said = [Said(one.id, one.peer_id, one.session_id, one.content) for one in page.items[:limit]]
@@ -65,7 +65,7 @@ class Excerpts:
         try:
             lines = await self._call(lambda: Peer(sight.observer, self._honcho).aio.get_card(sight.target))
         except CallFailed as failure:
-            if failure.status != 404:
+            if failure.status != NOT_FOUND:
                 raise
             return ()
         return tuple(lines or ())

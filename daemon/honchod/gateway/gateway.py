@@ -25,7 +25,7 @@ from honchod.gateway.excerpts import Excerpts
 from honchod.gateway.failures import translate
 from honchod.gateway.memory import Memory
 from honchod.gateway.sdk import Client, Seen, watch
-from honchod.gateway.values import OWN_ID, Endpoint, Member, Outgoing, Setup
+from honchod.gateway.values import NO_SCOPE, OWN_ID, Endpoint, Member, Outgoing, Setup
 
 T = TypeVar("T")
 Page = AsyncPage[MessageResponse, Message]
@@ -78,7 +78,7 @@ class Gateway:
         try:
             created = await self._session(session, ordered, scope)
         except CallFailed as failure:
-            if scope is None or failure.status not in (404, 422):
+            if scope is None or failure.status not in NO_SCOPE:
                 raise
             scope = None
             created = await self._session(session, ordered, None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from honcho.peer import Peer
 from honcho.session import Session
 
 from honchod.errors import CallFailed
-from honchod.gateway.values import PeerView, QueueState, SessionView, Sight
+from honchod.gateway.values import NO_SCOPE, NOT_FOUND, PeerView, QueueState, SessionView, Sight
 
 if TYPE_CHECKING:
     from honcho import Honcho
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from honchod.identity.choices import ReasoningLevel
 
 T = TypeVar("T")
-
-NOT_FOUND: Final = 404
 
 
 class Calls(Protocol):
@@ -138,7 +136,7 @@ async def _in_scope(sight: Sight, ask: Callable[[Sight], Awaitable[T]]) -> T:
         try:
             return await ask(sight)
         except CallFailed as failure:
-            if failure.status not in (NOT_FOUND, 422):
+            if failure.status not in NO_SCOPE:
                 raise
     return await ask(replace(sight, scope=None))
 

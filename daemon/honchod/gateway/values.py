@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+NOT_FOUND: Final = 404
+"""How Honcho answers about a session or a peer that it has never met."""
+
+NO_SCOPE: Final = frozenset({NOT_FOUND, 422})
+"""How a server answers that knows no scopes, or not the one that was named."""
+
 OWN_ID: Final = "honchod_id"
 """The metadata key by which a message of ours is found again."""
 

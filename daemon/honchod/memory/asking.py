@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from honchod.errors import CallFailed
-from honchod.gateway.values import Sight
+from honchod.gateway.values import NO_SCOPE, NOT_FOUND, Sight
 from honchod.identity.choices import ReasoningLevel
 from honchod.identity.host import Dialectic
 from honchod.identity.place import Place
@@ -28,10 +28,6 @@ TIMEOUT_S: Final = 60.0
 """For the whole answer: a model may think for long."""
 ANSWER_CHARS: Final = 16_000
 ASK: Final = "ask the dialectic"
-
-_NOT_THERE: Final = (404,)
-_NO_SCOPE: Final = (404, 422)
-"""How a server answers that knows no scopes, or not this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +103,7 @@ async def _said(
                 spoke = True
                 yield piece
     except CallFailed as failure:
-        unknown = _NOT_THERE if sight.scope is None else _NO_SCOPE
+        unknown = {NOT_FOUND} if sight.scope is None else NO_SCOPE
         if spoke or failure.status not in unknown or (scoped and sight.scope is not None):
             raise
     else:
