@@ -7,8 +7,7 @@ from typing import Final
 import msgspec
 
 from honchod.capture.requests import WriteRequest
-
-VERSION: Final = 1
+from honchod.client.drop_file import VERSION
 
 
 class Document(msgspec.Struct, frozen=True):
