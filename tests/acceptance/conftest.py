@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from honchod.sandbox.thread import running_sandbox
-from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network, running_network
 from support.shared_daemon import SharedDaemon
+from support.stage import daemon, make_daemon, network, workspace
 from support.waiting import PATIENCE
+
+__all__ = ["daemon", "make_daemon", "network", "workspace"]
 
 LIVE_URL = os.environ.get("HONCHOD_LIVE_URL")
 LIVE_KEY = os.environ.get("HONCHOD_LIVE_KEY")
@@ -53,19 +55,6 @@ def remote(server_url: str) -> Remote:
 
 
 @pytest.fixture
-def workspace() -> str:
-    """A workspace that nobody used before."""
-    return f"honchod-test-{uuid.uuid4().hex[:12]}"
-
-
-@pytest.fixture
-def network(server_url: str) -> Iterator[Network]:
-    """The way from the daemon to the server."""
-    with running_network(server_url) as network:
-        yield network
-
-
-@pytest.fixture
 def hosts(network: Network, workspace: str) -> dict[str, Any]:
     """A Honcho config with one host, which is also the default."""
     config: dict[str, Any] = {
@@ -77,27 +66,6 @@ def hosts(network: Network, workspace: str) -> dict[str, Any]:
     if LIVE_KEY:
         config["apiKey"] = LIVE_KEY
     return config
-
-
-@pytest.fixture
-def make_daemon(hosts: dict[str, Any]) -> Iterator[Callable[..., DaemonProcess]]:
-    """Makes daemons that are ended with the test. Takes `DaemonProcess`'s arguments."""
-    made: list[DaemonProcess] = []
-
-    def make(hosts_: dict[str, Any] | None = None, **options: Any) -> DaemonProcess:
-        daemon = DaemonProcess(hosts_ or hosts, **options)
-        made.append(daemon)
-        return daemon
-
-    yield make
-    for daemon in made:
-        daemon.close()
-
-
-@pytest.fixture
-def daemon(make_daemon: Callable[..., DaemonProcess]) -> DaemonProcess:
-    """A daemon with short waits, not started yet."""
-    return make_daemon()
 
 
 @pytest.fixture(scope="module")

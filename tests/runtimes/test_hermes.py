@@ -50,7 +50,7 @@ def hermes(daemon: DaemonProcess, model: ModelServer) -> Iterator[Hermes]:
 
 def environ_of(daemon: DaemonProcess) -> dict[str, str]:
     """Where an agent finds this daemon, and its drop box."""
-    return {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"]}
+    return {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": str(daemon.drop_dir)}
 
 
 class Conversation:

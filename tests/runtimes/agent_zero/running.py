@@ -66,7 +66,7 @@ class AgentZero:
             "LANG": "C.UTF-8",
             "MODEL_URL": model.url,
             "HONCHOD_SOCKET": str(daemon.socket),
-            "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"],
+            "HONCHOD_DROP": str(daemon.drop_dir),
         }
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -40,7 +40,7 @@ def daemon(make_daemon: Callable[..., DaemonProcess], hosts: dict[str, Any]) -> 
 def claude(daemon: DaemonProcess, model: ModelServer) -> Iterator[ClaudeCode]:
     """Claude Code with the plugin, installed as its page says."""
     program = node_runtime("claude_code", PACKAGES) / "node_modules" / ".bin" / "claude"
-    environ = {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"]}
+    environ = {"HONCHOD_SOCKET": str(daemon.socket), "HONCHOD_DROP": str(daemon.drop_dir)}
     claude = ClaudeCode(program, model.origin, environ)
     try:
         for command in install_commands():

@@ -47,7 +47,7 @@ def environment(home: Path, daemon: DaemonProcess) -> dict[str, str]:
         **inherited,
         "HOME": str(home),
         "HONCHOD_SOCKET": str(daemon.socket),
-        "HONCHOD_DROP": daemon.environ["HONCHOD_DROP"],
+        "HONCHOD_DROP": str(daemon.drop_dir),
     }
 
 
