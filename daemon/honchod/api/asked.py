@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 from multidict import MultiMapping
+
+SERVER: Final = "honchod"
 
 
 class Asked(Protocol):
@@ -41,34 +43,46 @@ class Asked(Protocol):
         """Whether it accepts a stream of events."""
         ...
 
-    async def body(self, limit_bytes: int) -> bytes:
-        """The whole body. Raises TooLarge, BadRequest and PeerLeft."""
-        ...
-
 
 class Reply(msgspec.Struct, frozen=True):
-    """A whole answer. ``headers`` holds none that follow from the others."""
+    """A whole answer to the request of this name. ``more_headers`` are those that not every answer has."""
 
     status: int
-    headers: Mapping[str, str]
+    media_type: str
+    request_id: str
     body: bytes
+    more_headers: Mapping[str, str] = {}
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """All headers but those that follow from the others."""
+        return {
+            "Content-Type": self.media_type,
+            "Server": SERVER,
+            "X-Request-Id": self.request_id,
+            **self.more_headers,
+        }
 
     def raw(self, *, last: bool) -> bytes:
         """It as HTTP/1.1; ``last``: its connection ends with it."""
-        headers = "".join([f"{name}: {value}\r\n" for name, value in self.headers.items()])
+        more = "".join([f"{name}: {value}\r\n" for name, value in self.more_headers.items()])
         ending = "Connection: close\r\n" if last else ""
         head = (
-            f"{_status_line(self.status)}{headers}Content-Length: {len(self.body)}\r\n"
-            f"Date: {_date(int(time.time()))}\r\n{ending}\r\n"
+            f"{_opening(self.status, self.media_type)}{self.request_id}\r\n{more}"
+            f"Content-Length: {len(self.body)}\r\n{_date(int(time.time()))}{ending}\r\n"
         )
         return head.encode() + self.body
 
 
 @lru_cache(64)
-def _status_line(status: int) -> str:
-    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+def _opening(status: int, media_type: str) -> str:
+    """What nearly all answers begin with, up to the name of the request."""
+    return (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        f"Content-Type: {media_type}\r\nServer: {SERVER}\r\nX-Request-Id: "
+    )
 
 
 @lru_cache(1)
 def _date(at_s: int) -> str:
-    return formatdate(at_s, usegmt=True)
+    return f"Date: {formatdate(at_s, usegmt=True)}\r\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import select
 import time
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -13,6 +14,7 @@ from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
 from honchod.api import problems
+from honchod.api.asked import Reply
 from honchod.api.bodies import PeerLeft
 from honchod.api.callers import Caller, caller_of
 from honchod.api.phases import Phase
@@ -106,17 +108,23 @@ class Connection(web.RequestHandler):
         self._give_up_broken_body()
 
     def _serve(self, whole: Whole) -> None:
+        """Answer a request that came whole: at once, or in a task where something must be waited for."""
         self._serving = True
         self.enter(Phase.WORKING)
-        self._work = self._loop.create_task(self._answer(whole))
+        answer = self._connections.serve(whole, self)
+        if isinstance(answer, Reply):
+            self._send(answer)
+            if not self.writing_paused:
+                self._served()
+                return
+        self._work = self._loop.create_task(self._finish(answer))
 
-    async def _answer(self, whole: Whole) -> None:
-        """Answer a request that came whole, and go on with what came meanwhile."""
+    async def _finish(self, answer: Reply | Coroutine[Any, Any, Reply]) -> None:
+        """Send an answer that is still to come, and see one off that the peer is slow to read."""
         try:
-            reply = await self._connections.reply(whole, self)
-            if self.transport is not None:
-                self.enter(Phase.SENDING)
-                self.transport.write(reply.raw(last=self._connections.closing))
+            if not isinstance(answer, Reply):
+                self._send(await answer)
+            if self.writing_paused:
                 await self._drain_helper()
         except ConnectionError:
             pass  # The peer has left.
@@ -124,8 +132,18 @@ class Connection(web.RequestHandler):
             self.log_exception(exc_info=error)
             self.cut()
         finally:
-            self._serving = False
             self._work = None
+            self._serving = False
+        self._served()
+
+    def _send(self, reply: Reply) -> None:
+        if self.transport is not None:
+            self.enter(Phase.SENDING)
+            self.transport.write(reply.raw(last=self._connections.closing))
+
+    def _served(self) -> None:
+        """Go on with what came meanwhile."""
+        self._serving = False
         if self.phase is Phase.CLOSING:
             return
         self.enter(Phase.IDLE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -28,16 +28,16 @@ _NEVER_S: Final = 86_400.0
 """aiohttp's own idle timer cannot tell a slow header from silence: the sweep stands in for it."""
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-WholeHandler = Callable[[Whole, Connection], Awaitable[Reply]]
+WholeHandler = Callable[[Whole, Connection], Reply | Coroutine[Any, Any, Reply]]
 
 
 class Connections(web.Server):
     """Makes the connections, bounds their number and their waits, and ends them when the daemon stops."""
 
-    def __init__(self, handler: Handler, reply: WholeHandler, limits: LimitsView) -> None:
-        """``reply`` answers requests that came whole, ``handler`` all others."""
+    def __init__(self, handler: Handler, serve: WholeHandler, limits: LimitsView) -> None:
+        """``serve`` answers requests that came whole, ``handler`` all others."""
         super().__init__(handler, request_factory=self._take)
-        self.reply = reply
+        self.serve = serve
         self._limits = limits
         self._open: set[Connection] = set()
         self._emptied: asyncio.Event = asyncio.Event()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -12,16 +12,16 @@ from aiohttp import hdrs, web
 from honchod.api import problems, streams
 from honchod.api.asked import Asked, Reply
 from honchod.api.backend import Backend
-from honchod.api.bodies import PeerLeft
+from honchod.api.bodies import PeerLeft, check_size
 from honchod.api.callers import Access, Caller, Role
 from honchod.api.connection import Connection
 from honchod.api.decoding import check_path, decode_body, decode_query
 from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
 from honchod.api.route import Answer, Call, EventStream, Nothing, Route
-from honchod.api.router import Match, Router
+from honchod.api.router import Router
 from honchod.api.streamed import Streamed
-from honchod.api.visits import Observe, Visit
+from honchod.api.visits import Observe, Visit, VisitorsBook
 from honchod.api.whole import Whole
 from honchod.errors import Draining, NotAllowed, Problem, raised_at
 from honchod.ops.views import LimitsView
@@ -30,6 +30,15 @@ _log = structlog.get_logger(__name__)
 
 _NOTHING: Final = Nothing()
 _RETRY_DRAINING_S: Final = 5.0
+
+
+class _Admitted(msgspec.Struct, frozen=True):
+    """What is known of a request before its body is read: the caller may make it."""
+
+    route: Route
+    operator: bool
+    query: msgspec.Struct
+    path: Mapping[str, str]
 
 
 class Door:
@@ -51,7 +60,7 @@ class Door:
         self._backend = backend
         self._limits = limits
         self._router = Router(routes)
-        self._observe = observe
+        self._book = VisitorsBook(observe)
         self.access = access
         self.draining = False
 
@@ -60,81 +69,71 @@ class Door:
         connection = request.protocol
         assert isinstance(connection, Connection)
         asked = Streamed(request)
-        name = request_id(asked.given_id)
-        visit = Visit(connection.caller, self._observe)
-        answer = await self._reply(asked, connection, name, visit)
-        if isinstance(answer, EventStream):
-            response = await streams.send(answer, request, connection, name)
-            visit.answered(response.status)
-            return response
-        return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
-
-    async def reply(self, whole: Whole, connection: Connection) -> Reply:
-        """The answer to a request that came whole. Raises nothing."""
-        visit = Visit(connection.caller, self._observe)
-        answer = await self._reply(whole, connection, request_id(whole.given_id), visit)
-        assert isinstance(answer, Reply)
-        return answer
-
-    async def _reply(
-        self, asked: Asked, connection: Connection, name: str, visit: Visit
-    ) -> Reply | EventStream:
-        """What a request, which has this name, is answered with. Raises PeerLeft, when its peer was in the
-        middle of its body.
-        """
-        # What is left behind is only this task's, and the next request on the connection replaces it.
-        structlog.contextvars.bind_contextvars(request_id=name)
+        visit = Visit(connection.caller, request_id(asked.given_id))
         try:
-            match = self._router.find(asked.method, asked.path)
-            visit.route = match.route
-            answer = await self._answer(match, asked, connection)
-        except Problem as problem:
-            visit.refused(problem)
-            return problems.reply(problem, name)
+            admitted = self._admit(asked, visit)
+            body = b"" if asked.method == hdrs.METH_GET else await asked.body(self._limits.body_bytes)
+            call = self._call(asked, admitted, visit, body)
+            connection.enter(Phase.WORKING)
+            connection.attended = admitted.route.attended
         except PeerLeft:
             raise
         except Exception as error:
-            caller = connection.caller
-            _log.error(
-                "request.failed",
-                error=type(error).__name__,
-                where=raised_at(error),
-                route=visit.route.name if visit.route else None,
-                request_id=name,
-                uid=caller.uid,
-                pid=caller.pid,
-            )
-            visit.failed()
-            return problems.reply(problems.internal(), name)
-        if isinstance(answer, EventStream):
-            return answer
-        visit.answered(answer.status)
-        headers = {"Content-Type": answer.media_type, "Server": "honchod", "X-Request-Id": name}
-        return Reply(answer.status, headers, answer.body)
+            reply = self._failed(visit, error)
+        else:
+            answer = await self._answer(admitted.route, call, visit)
+            if isinstance(answer, EventStream):
+                response = await streams.send(answer, request, connection, visit.request_id)
+                self._book.answered(visit, response.status)
+                return response
+            reply = answer
+        return web.Response(body=reply.body, status=reply.status, headers=reply.headers)
 
-    async def _answer(self, match: Match, asked: Asked, connection: Connection) -> Answer | EventStream:
-        route = match.route
-        role = self._admit(route, connection.caller)
-        query = _query(asked, route)
+    def serve(self, whole: Whole, connection: Connection) -> Reply | Coroutine[Any, Any, Reply]:
+        """The answer to a request that came whole, or what comes to it where something is waited for.
+
+        Neither raises anything.
+        """
+        visit = Visit(connection.caller, request_id(whole.given_id))
+        try:
+            admitted = self._admit(whole, visit)
+            route = admitted.route
+            check_size(len(whole.content), self._limits.body_bytes)
+            call = self._call(whole, admitted, visit, whole.content)
+            answer = None if route.at_once is None else route.at_once(call)
+        except Exception as error:
+            return self._failed(visit, error)
+        if answer is not None:
+            return self._reply(visit, answer)
+        connection.attended = route.attended
+        return self._whole_answer(route, call, visit)
+
+    async def _whole_answer(self, route: Route, call: Call[Any, Any], visit: Visit) -> Reply:
+        reply = await self._answer(route, call, visit)
+        # Who came whole did not ask for a stream.
+        assert isinstance(reply, Reply)
+        return reply
+
+    async def _answer(self, route: Route, call: Call[Any, Any], visit: Visit) -> Reply | EventStream:
+        # What is left behind is only this task's, and the next request on the connection replaces it.
+        structlog.contextvars.bind_contextvars(request_id=visit.request_id)
+        try:
+            answer = await route.handler(call)
+        except Exception as error:
+            return self._failed(visit, error)
+        return answer if isinstance(answer, EventStream) else self._reply(visit, answer)
+
+    def _admit(self, asked: Asked, visit: Visit) -> _Admitted:
+        match = self._router.find(asked.method, asked.path)
+        visit.route = route = match.route
+        role = self._role(route, visit.caller)
+        query = asked.query
+        said = decode_query(query, route.query) if query or route.query is not Nothing else _NOTHING
         if match.parameters:
             check_path(match.parameters)
-        body = await self._body(asked, route)
-        connection.enter(Phase.WORKING)
-        connection.attended = route.attended
-        return await route.handler(
-            Call(
-                backend=self._backend,
-                limits=self._limits,
-                uid=connection.caller.uid,
-                operator=role is Role.OPERATOR,
-                body=body,
-                query=query,
-                path=match.parameters,
-                wants_events=asked.wants_events,
-            )
-        )
+        return _Admitted(route, role is Role.OPERATOR, said, match.parameters)
 
-    def _admit(self, route: Route, caller: Caller) -> Role:
+    def _role(self, route: Route, caller: Caller) -> Role:
         role = self.access.role_of(caller)
         if role < route.role:
             raise NotAllowed(f"uid {caller.uid} is not among the {route.role.name.lower()}s of [access]")
@@ -142,15 +141,41 @@ class Door:
             raise Draining("the daemon is stopping", retry_after_s=_RETRY_DRAINING_S)
         return role
 
-    async def _body(self, asked: Asked, route: Route) -> msgspec.Struct:
-        if asked.method == hdrs.METH_GET:
-            return _NOTHING
-        body = await asked.body(self._limits.body_bytes)
-        if not body and route.absent_body is not None:
-            return route.absent_body
-        return decode_body(body, route.decoder)
+    def _call(self, asked: Asked, admitted: _Admitted, visit: Visit, body: bytes) -> Call[Any, Any]:
+        return Call(
+            backend=self._backend,
+            limits=self._limits,
+            uid=visit.caller.uid,
+            operator=admitted.operator,
+            body=_NOTHING if asked.method == hdrs.METH_GET else _decoded(body, admitted.route),
+            query=admitted.query,
+            path=admitted.path,
+            wants_events=asked.wants_events,
+        )
+
+    def _failed(self, visit: Visit, error: Exception) -> Reply:
+        """What a request is answered with that ended in an error."""
+        if isinstance(error, Problem):
+            self._book.refused(visit, error)
+            return problems.reply(error, visit.request_id)
+        _log.error(
+            "request.failed",
+            error=type(error).__name__,
+            where=raised_at(error),
+            route=visit.route_name,
+            request_id=visit.request_id,
+            uid=visit.caller.uid,
+            pid=visit.caller.pid,
+        )
+        self._book.failed(visit)
+        return problems.reply(problems.internal(), visit.request_id)
+
+    def _reply(self, visit: Visit, answer: Answer) -> Reply:
+        self._book.answered(visit, answer.status)
+        return Reply(answer.status, answer.media_type, visit.request_id, answer.body)
 
 
-def _query(asked: Asked, route: Route) -> msgspec.Struct:
-    query = asked.query
-    return decode_query(query, route.query) if query or route.query is not Nothing else _NOTHING
+def _decoded(body: bytes, route: Route) -> msgspec.Struct:
+    if not body and route.absent_body is not None:
+        return route.absent_body
+    return decode_body(body, route.decoder)

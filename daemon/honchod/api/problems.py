@@ -43,16 +43,11 @@ def encode(problem: Problem) -> bytes:
     )
 
 
-def headers(problem: Problem, request_id: str) -> dict[str, str]:
-    """The headers that go with it; ``Retry-After`` is in whole seconds, rounded up."""
-    found = {"Content-Type": MEDIA_TYPE, "Server": "honchod", "X-Request-Id": request_id}
-    if problem.retry_after_s is not None:
-        found["Retry-After"] = str(math.ceil(problem.retry_after_s))
-    if isinstance(problem, MethodNotAllowed):
-        found["Allow"] = ", ".join(problem.allowed)
-    return found
-
-
 def reply(problem: Problem, request_id: str) -> Reply:
-    """The problem as an answer to a request."""
-    return Reply(problem.status, headers(problem, request_id), encode(problem))
+    """The problem as an answer to a request; ``Retry-After`` is in whole seconds, rounded up."""
+    more = {}
+    if problem.retry_after_s is not None:
+        more["Retry-After"] = str(math.ceil(problem.retry_after_s))
+    if isinstance(problem, MethodNotAllowed):
+        more["Allow"] = ", ".join(problem.allowed)
+    return Reply(problem.status, MEDIA_TYPE, request_id, encode(problem), more)

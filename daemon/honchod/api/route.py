@@ -70,7 +70,8 @@ class Route:
     A request body may be left out when ``request_optional`` says so, or when there is nothing to say in it.
     ``problems`` are those that this call alone can meet; the door adds what every call can. ``intake``
     marks calls that are refused while the daemon stops, ``attended`` those whose work ends with a caller that
-    leaves: nobody else wants its result. The summary is the handler's docstring.
+    leaves: nobody else wants its result. ``at_once`` gives the answer where it is known without waiting for
+    anything; None sends the call on to the handler. The summary is the handler's docstring.
     """
 
     method: Literal["GET", "POST"]
@@ -81,12 +82,13 @@ class Route:
     request: type[msgspec.Struct] = Nothing
     request_optional: bool = False
     query: type[msgspec.Struct] = Nothing
+    at_once: Callable[[Call[Any, Any]], Answer | None] | None = None
     problems: tuple[type[Problem], ...] = ()
     media_type: str = JSON
     intake: bool = False
     attended: bool = False
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Method and path, for the log."""
         return f"{self.method} {self.path}"

@@ -128,6 +128,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         Role.AGENT,
         {200: RecallAnswer},
         request=RecallRequest,
+        at_once=recall.recall_again,
         problems=_SESSION_PROBLEMS,
     ),
     Route(

@@ -38,7 +38,7 @@ class FrontDoor:
     async def start(self, listener: Listener) -> None:
         """Serve on a listening socket (``sockets.bind`` or ``sockets.adopt``), which is the door's now."""
         self._listener = listener
-        self._connections = Connections(self._door.handle, self._door.reply, self._limits)
+        self._connections = Connections(self._door.handle, self._door.serve, self._limits)
         self._server = await asyncio.get_running_loop().create_unix_server(
             self._connections, sock=listener.sock, backlog=BACKLOG
         )

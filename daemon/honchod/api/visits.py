@@ -28,38 +28,52 @@ Observe = Callable[[str, int, float], None]
 class Visit:
     """One request, from its arrival. ``route`` is set once it is known."""
 
-    def __init__(self, caller: Caller, observe: Observe | None) -> None:
+    __slots__ = ("caller", "request_id", "route", "started_s")
+
+    def __init__(self, caller: Caller, request_id: str) -> None:
+        self.caller = caller
+        self.request_id = request_id
         self.route: Route | None = None
-        self._caller = caller
-        self._observe = observe
-        self._started_s = time.monotonic()
-
-    def answered(self, status: int) -> None:
-        """It was answered as it asked."""
-        if _log.is_enabled_for(DEBUG):
-            _log.debug("request.answered", status=status, **self._facts())
-        self._tell(status)
-
-    def refused(self, problem: Problem) -> None:
-        """It was answered with a problem."""
-        tell = _log.warning if problem.status in _LOUD else _log.info
-        tell("request.refused", status=problem.status, code=problem.code, **self._facts())
-        self._tell(problem.status)
-
-    def failed(self) -> None:
-        """The daemon failed at it; the line that says so was written where that was seen."""
-        self._tell(500)
-
-    def _facts(self) -> dict[str, object]:
-        return {"route": self._name, "ms": round(self._elapsed_s() * 1000, 1), "uid": self._caller.uid}
-
-    def _tell(self, status: int) -> None:
-        if self._observe is not None:
-            self._observe(self._name, status, self._elapsed_s())
-
-    def _elapsed_s(self) -> float:
-        return time.monotonic() - self._started_s
+        self.started_s = time.monotonic()
 
     @property
-    def _name(self) -> str:
+    def route_name(self) -> str:
+        """Its route, as the log and the observer know it."""
         return NO_ROUTE if self.route is None else self.route.name
+
+
+class VisitorsBook:
+    """Where the end of each visit is written down. Set logging up before it is made."""
+
+    def __init__(self, observe: Observe | None) -> None:
+        self._observe = observe
+        self._verbose: bool = _log.is_enabled_for(DEBUG)
+
+    def answered(self, visit: Visit, status: int) -> None:
+        """It was answered as it asked."""
+        if self._verbose:
+            _log.debug("request.answered", status=status, **_facts(visit))
+        self._tell(visit, status)
+
+    def refused(self, visit: Visit, problem: Problem) -> None:
+        """It was answered with a problem."""
+        tell = _log.warning if problem.status in _LOUD else _log.info
+        tell("request.refused", status=problem.status, code=problem.code, **_facts(visit))
+        self._tell(visit, problem.status)
+
+    def failed(self, visit: Visit) -> None:
+        """The daemon failed at it; the line that says so was written where that was seen."""
+        self._tell(visit, 500)
+
+    def _tell(self, visit: Visit, status: int) -> None:
+        if self._observe is not None:
+            self._observe(visit.route_name, status, time.monotonic() - visit.started_s)
+
+
+def _facts(visit: Visit) -> dict[str, object]:
+    return {
+        "route": visit.route_name,
+        "ms": round((time.monotonic() - visit.started_s) * 1000, 1),
+        "uid": visit.caller.uid,
+        "request_id": visit.request_id,
+    }

@@ -14,8 +14,6 @@ from typing import Final
 import msgspec
 from multidict import MultiDict, MultiDictProxy, MultiMapping
 
-from honchod.api.bodies import check_size
-
 _HEAD_BYTES_MAX: Final = 1024
 _END: Final = b"\r\n\r\n"
 _HEADS_REMEMBERED: Final = 512
@@ -71,11 +69,6 @@ class Whole(msgspec.Struct, frozen=True):
     def wants_events(self) -> bool:
         """Never: whoever accepts them is not read here."""
         return False
-
-    async def body(self, limit_bytes: int) -> bytes:
-        """The body. Raises TooLarge."""
-        check_size(len(self.content), limit_bytes)
-        return self.content
 
 
 def read_whole(data: bytes) -> Whole | None:

@@ -20,20 +20,20 @@ from prometheus_client import (
 
 from honchod.delivery.deliver import Result
 from honchod.delivery.outcome import Outcome
+from honchod.ops.answers import Answers
 from honchod.ops.exposition import Exposition, Seen
 from honchod.outbox.states import State
 
 _COMMIT_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)
 _GROUP_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _DELIVERY_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_REQUEST_BUCKETS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0)
 _DELIVERED: Final = "delivered"
-_REFUSED_WRITE: Final = ("POST /v1/messages", "507")
+_REFUSED_WRITE: Final = ("POST /v1/messages", 507)
 """What an alert looks for: a counter that is not there before its first event shows no increase."""
 
 
 class Metrics:
-    """A registry of its own. Instruments may be told from any thread."""
+    """A registry of its own. All but `answered` may be told from any thread."""
 
     def __init__(self, facts: Mapping[str, str]) -> None:
         """``facts`` are the labels of ``honchod_build_info``: versions."""
@@ -75,19 +75,10 @@ class Metrics:
             ["host", "outcome"],
             registry=registry,
         )
-        self._requests = Counter(
-            "honchod_requests", "Requests on the socket.", ["route", "status"], registry=registry
-        )
-        self._requests.labels(*_REFUSED_WRITE)
-        self._answer = Histogram(
-            "honchod_request_duration_seconds",
-            "Time from a request's arrival to its answer.",
-            ["route"],
-            buckets=_REQUEST_BUCKETS,
-            registry=registry,
-        )
-        self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
-        """The instruments of each route and status that was met: to look them up costs more than to count."""
+        self._answers = Answers(_REFUSED_WRITE)
+        registry.register(self._answers)
+        self.answered = self._answers.count
+        """Told route, status and seconds of every answer of the socket; by the event loop alone."""
 
     def committed(self, seconds: float, operations: int, entered: Mapping[State, int]) -> None:
         """A group was committed; so many events came into each of these states."""
@@ -101,16 +92,6 @@ class Metrics:
         outcome = _DELIVERED if result.verdict is None else result.verdict.outcome.value
         self._delivery.labels(outcome).observe(result.ms / 1000)
         self._deliveries.labels(host, outcome).inc()
-
-    def answered(self, route: str, status: int, seconds: float) -> None:
-        """A request was answered. ``route`` is the pattern of a path, never the path itself."""
-        counts = self._answers.get((route, status))
-        if counts is None:
-            counts = self._requests.labels(route, str(status)), self._answer.labels(route)
-            self._answers[route, status] = counts
-        number, time = counts
-        number.inc()
-        time.observe(seconds)
 
     def render(self, seen: Seen) -> bytes:
         """The text that Prometheus scrapes."""

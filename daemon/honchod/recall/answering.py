@@ -207,7 +207,6 @@ class Answering:
         is_matched = not asked.prompt.withheld and (asked.prompt.asked is None or found is not None)
         recalled = Recalled(
             status,
-            asked.started_s,
             has_query=asked.prompt.asked is not None,
             query_matched=is_matched,
             ages_s={section: shown.ages_s[section] for section, _ in block.parts.present()},
@@ -223,7 +222,7 @@ class Answering:
             text=block.text,
             sections=_texts(block.parts),
             truncated=list(block.truncated),
-            receipt=self._receipts.write(asked.place, recalled),
+            receipt=self._receipts.write(asked.place, recalled, started_s=asked.started_s),
         )
         if status is RecallStatus.FRESH and supplement is None and may_repeat(request):
             self._remember(request, asked, answer, recalled, now_s)
@@ -260,7 +259,7 @@ class Answering:
 
     def _off(self, place: Place, reason: OffReason, started_s: float) -> RecallAnswer:
         """The answer of a host that injects nothing here."""
-        receipt = self._receipts.write(place, Recalled(RecallStatus.OFF, started_s))
+        receipt = self._receipts.write(place, Recalled(RecallStatus.OFF), started_s=started_s)
         return RecallAnswer(
             status=RecallStatus.OFF,
             age_s=None,

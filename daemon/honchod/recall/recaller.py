@@ -167,11 +167,12 @@ class Recaller:
         self._upstream.bounds = settings.bounds
         self._prefetcher.ttl_s = self._answering.ttl_s = settings.ttl_s
 
+    def again(self, request: RecallRequest) -> RecallAnswer | None:
+        """The answer to a recall that was answered a moment ago, if nothing has changed since."""
+        return self._answering.again(request)
+
     async def recall(self, request: RecallRequest) -> RecallAnswer:
         """Memory for the prompt, from what is held. Raises UnknownHost, BadRequest and RedactionFailed."""
-        again = self._answering.again(request)
-        if again is not None:
-            return again
         place = self._directory.place(request)
         prompt = await self._queries.read(request.query)
         return await self._answering.recall(request, place, self._directory.route(place.host.name), prompt)

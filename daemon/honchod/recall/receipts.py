@@ -23,7 +23,6 @@ class Recalled(msgspec.Struct, frozen=True):
     """One recall as it is written down. ``ages_s`` are those of the sections that it holds."""
 
     status: RecallStatus
-    started_s: float
     has_query: bool = False
     query_matched: bool = False
     ages_s: Mapping[Section, float] | None = None
@@ -38,6 +37,7 @@ class _Kept(msgspec.Struct, frozen=True):
     took_s: float
     place: Place
     recalled: Recalled
+    older_by_s: float
 
 
 class Receipts:
@@ -47,10 +47,13 @@ class Receipts:
         self._clock = clock
         self._ring: deque[_Kept] = deque(maxlen=KEPT)
 
-    def write(self, place: Place, recalled: Recalled) -> str:
-        """One more. Returns its id."""
-        took_s = self._clock.monotonic_s() - recalled.started_s
-        kept = _Kept(uuid7(), self._clock.now_ms(), took_s, place, recalled)
+    def write(self, place: Place, recalled: Recalled, *, started_s: float, older_by_s: float = 0.0) -> str:
+        """One more, that began at ``started_s`` (monotonic). Returns its id.
+
+        ``older_by_s``: so much older than ``recalled`` says is what it holds, for it was answered before.
+        """
+        took_s = self._clock.monotonic_s() - started_s
+        kept = _Kept(uuid7(), self._clock.now_ms(), took_s, place, recalled, older_by_s)
         self._ring.append(kept)
         return kept.id
 
@@ -73,7 +76,8 @@ def _receipt(kept: _Kept) -> Receipt:
         query=recalled.has_query,
         query_matched=recalled.query_matched,
         sections=[
-            ReceiptSection(section, round(age_s, 1)) for section, age_s in (recalled.ages_s or {}).items()
+            ReceiptSection(section, round(age_s + kept.older_by_s, 1))
+            for section, age_s in (recalled.ages_s or {}).items()
         ],
         truncated=list(recalled.truncated),
         chars=recalled.chars,

@@ -38,6 +38,11 @@ class Given(msgspec.Struct, frozen=True):
     recalled: Recalled
     at_s: float
 
+    @property
+    def oldest_fetched_s(self) -> float:
+        """When the oldest of ``entries`` was fetched (monotonic)."""
+        return min([entry.fetched_at_s for _, entry in self.entries])
+
 
 def may_repeat(request: RecallRequest) -> bool:
     """Whether the request says all that its answer depends on: nothing has to be looked up or waited for."""
@@ -93,12 +98,11 @@ class Repeats:
             return None
         for key, _ in given.entries:
             self._cache.use(key)
-        since_s = now_s - given.at_s
-        ages_s = {section: age_s + since_s for section, age_s in (given.recalled.ages_s or {}).items()}
-        recalled = msgspec.structs.replace(given.recalled, started_s=now_s, ages_s=ages_s)
-        oldest_s = max(now_s - entry.fetched_at_s for _, entry in given.entries)
+        receipt = self._receipts.write(
+            given.place, given.recalled, started_s=now_s, older_by_s=now_s - given.at_s
+        )
         return msgspec.structs.replace(
-            given.answer, age_s=round(oldest_s, 1), receipt=self._receipts.write(given.place, recalled)
+            given.answer, age_s=round(now_s - given.oldest_fetched_s, 1), receipt=receipt
         )
 
     def _holds(self, given: Given, now_s: float, ttl_s: float) -> bool:

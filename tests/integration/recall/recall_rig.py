@@ -62,8 +62,9 @@ class Rig:
         return self.directory.place(SessionQuery(host="h", session="s"))
 
     async def recall(self, **more: Any) -> RecallAnswer:
-        """Recall in the session."""
-        return await self.recaller.recall(RecallRequest(host="h", session="s", **more))
+        """Recall in the session, as the socket does."""
+        request = RecallRequest(host="h", session="s", **more)
+        return self.recaller.again(request) or await self.recaller.recall(request)
 
     async def turn(self, text: str | None = "What should I see in Lisbon?") -> None:
         """A turn, and all that it brings about."""

@@ -12,7 +12,7 @@ from recall_rig import LANE, Rig
 
 from honchod.delivery.routes import routes
 from honchod.identity import config
-from honchod.recall.requests import RecallAnswer
+from honchod.recall.requests import RecallAnswer, RecallRequest
 from honchod.recall.supplements import Supplement
 from honchod.sandbox import running_sandbox
 from support.honcho import Remote
@@ -61,7 +61,8 @@ async def repeated(rig: Rig) -> RecallAnswer:
     first = await rig.recall()
     assert first.status == "fresh"
     assert len(rig.recaller._repeats._given) == 1
-    again = await rig.recall()
+    again = rig.recaller.again(RecallRequest(host="h", session="s"))
+    assert again is not None
     assert again.receipt != first.receipt
     assert (again.status, again.text, again.sections) == (first.status, first.text, first.sections)
     return again

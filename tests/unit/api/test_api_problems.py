@@ -22,11 +22,11 @@ def test_document_has_every_member_and_leaves_out_a_wait_that_would_not_help() -
 def test_wait_is_in_the_document_and_rounded_up_in_the_header() -> None:
     problem = Draining("stopping", retry_after_s=1.2)
     assert json.loads(problems.encode(problem))["retry_after_s"] == 1.2
-    assert problems.headers(problem, "r")["Retry-After"] == "2"
+    assert problems.reply(problem, "r").headers["Retry-After"] == "2"
 
 
 def test_methods_that_are_allowed_are_named() -> None:
-    assert problems.headers(MethodNotAllowed(["GET", "POST"]), "r")["Allow"] == "GET, POST"
+    assert problems.reply(MethodNotAllowed(["GET", "POST"]), "r").headers["Allow"] == "GET, POST"
 
 
 def test_last_words_are_one_complete_answer_that_ends_the_connection() -> None:

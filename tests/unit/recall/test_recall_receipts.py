@@ -18,7 +18,6 @@ def test_a_receipt_says_what_a_recall_was() -> None:
         place_of(host_with()),
         Recalled(
             RecallStatus.STALE,
-            started_s,
             has_query=True,
             query_matched=False,
             ages_s={Section.SUMMARY: 3.14159},
@@ -26,6 +25,7 @@ def test_a_receipt_says_what_a_recall_was() -> None:
             chars=12,
             calls=2,
         ),
+        started_s=started_s,
     )
     (receipt,) = receipts.latest(10)
     assert receipt.id == made
@@ -41,8 +41,19 @@ def test_the_latest_come_first_and_the_oldest_go() -> None:
     host = host_with()
     for number in range(KEPT + 5):
         receipts.write(
-            place_of(host, f"s{number % 2}"), Recalled(RecallStatus.COLD, clock.mono_s, chars=number)
+            place_of(host, f"s{number % 2}"),
+            Recalled(RecallStatus.COLD, chars=number),
+            started_s=clock.mono_s,
         )
     assert [one.chars for one in receipts.latest(2)] == [KEPT + 4, KEPT + 3]
     assert [one.chars for one in receipts.latest(2, session="s1")] == [KEPT + 3, KEPT + 1]
     assert len(receipts.latest(KEPT + 5)) == KEPT
+
+
+def test_what_is_answered_again_has_grown_older() -> None:
+    clock = HandClock()
+    receipts = Receipts(clock)
+    recalled = Recalled(RecallStatus.FRESH, ages_s={Section.SUMMARY: 1.0, Section.USER_CARD: 2.0})
+    receipts.write(place_of(host_with()), recalled, started_s=clock.mono_s, older_by_s=10.04)
+    (receipt,) = receipts.latest(10)
+    assert [one.age_s for one in receipt.sections] == [11.0, 12.0]

@@ -25,6 +25,12 @@ async def recall(call: Call[RecallRequest, Nothing]) -> Answer:
     return Answer(encoded(await call.backend.recaller.recall(call.body)))
 
 
+def recall_again(call: Call[RecallRequest, Nothing]) -> Answer | None:
+    """The answer of a moment ago, while nothing has changed since."""
+    answer = call.backend.recaller.again(call.body)
+    return None if answer is None else Answer(encoded(answer))
+
+
 async def prefetch(call: Call[SessionQuery, Nothing]) -> Answer:
     """Fetch ahead for the next recall."""
     return Answer.of(await call.backend.recaller.prefetch(call.body), 202)
