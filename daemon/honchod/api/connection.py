@@ -19,6 +19,7 @@ from honchod.api.bodies import PeerLeft
 from honchod.api.callers import Caller, caller_of
 from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
+from honchod.api.route import EventStream
 from honchod.api.whole import Whole, read_whole
 from honchod.errors import BadRequest, Problem, RequestTimeout
 
@@ -113,36 +114,44 @@ class Connection(web.RequestHandler):
         self.enter(Phase.WORKING)
         answer = self._connections.serve(whole, self)
         if isinstance(answer, Reply):
-            self._send(answer)
-            if not self.writing_paused:
-                self._served()
-                return
-        self._work = self._loop.create_task(self._finish(answer))
+            self.send(answer)
+        else:
+            self._work = self._loop.create_task(self._finish(answer))
 
-    async def _finish(self, answer: Reply | Coroutine[Any, Any, Reply]) -> None:
-        """Send an answer that is still to come, and see one off that the peer is slow to read."""
+    async def _finish(self, answer: Coroutine[Any, Any, Reply | EventStream]) -> None:
         try:
-            if not isinstance(answer, Reply):
-                self._send(await answer)
-            if self.writing_paused:
-                await self._drain_helper()
-        except ConnectionError:
-            pass  # The peer has left.
+            reply = await answer
         except Exception as error:
             self.log_exception(exc_info=error)
             self.cut()
+        else:
+            # Who wants a stream does not come whole.
+            assert isinstance(reply, Reply)
+            self._connections.send_soon(self, reply)
         finally:
             self._work = None
-            self._serving = False
-        self._served()
 
-    def _send(self, reply: Reply) -> None:
+    def send(self, reply: Reply) -> None:
+        """Send the answer to the request that came whole, and go on with what came meanwhile."""
         if self.transport is not None:
             self.enter(Phase.SENDING)
             self.transport.write(reply.raw(last=self._connections.closing))
+        if self.writing_paused:
+            self._work = self._loop.create_task(self._see_off())
+        else:
+            self._served()
+
+    async def _see_off(self) -> None:
+        """Wait for a peer that is slow to read its answer."""
+        try:
+            await self._drain_helper()
+        except ConnectionError:
+            pass  # The peer has left.
+        finally:
+            self._work = None
+        self._served()
 
     def _served(self) -> None:
-        """Go on with what came meanwhile."""
         self._serving = False
         if self.phase is Phase.CLOSING:
             return

@@ -15,6 +15,7 @@ from aiohttp.streams import StreamReader
 from honchod.api.asked import Reply
 from honchod.api.connection import Connection
 from honchod.api.phases import Phase, allowed_s, first_to_go, sweep_interval_s
+from honchod.api.route import EventStream
 from honchod.api.whole import Whole
 from honchod.errors import Busy
 from honchod.ops.views import LimitsView
@@ -28,7 +29,7 @@ _NEVER_S: Final = 86_400.0
 """aiohttp's own idle timer cannot tell a slow header from silence: the sweep stands in for it."""
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-WholeHandler = Callable[[Whole, Connection], Reply | Coroutine[Any, Any, Reply]]
+WholeHandler = Callable[[Whole, Connection], Reply | Coroutine[Any, Any, Reply | EventStream]]
 
 
 class Connections(web.Server):
@@ -42,6 +43,7 @@ class Connections(web.Server):
         self._open: set[Connection] = set()
         self._emptied: asyncio.Event = asyncio.Event()
         self._sweeper: asyncio.TimerHandle | None = None
+        self._outgoing: list[tuple[Connection, Reply]] = []
         self.closing = False
 
     def __call__(self) -> Connection:
@@ -58,6 +60,21 @@ class Connections(web.Server):
             lingering_time=_LINGER_S,
             auto_decompress=False,
         )
+
+    def send_soon(self, connection: Connection, reply: Reply) -> None:
+        """Send an answer together with those that are ready in the same round of the loop.
+
+        A commit answers many at once. Their answers one after the other, with nothing in between, wake a
+        process that waits for several of them once, which costs most of a small write.
+        """
+        self._outgoing.append((connection, reply))
+        if len(self._outgoing) == 1:
+            self._loop.call_soon(self._send_all)
+
+    def _send_all(self) -> None:
+        outgoing, self._outgoing = self._outgoing, []
+        for connection, reply in outgoing:
+            connection.send(reply)
 
     def admit(self, newcomer: Connection) -> None:
         """Take a new connection in; at the limit the one that has waited longest makes room for it."""

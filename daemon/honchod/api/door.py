@@ -89,7 +89,7 @@ class Door:
             reply = answer
         return web.Response(body=reply.body, status=reply.status, headers=reply.headers)
 
-    def serve(self, whole: Whole, connection: Connection) -> Reply | Coroutine[Any, Any, Reply]:
+    def serve(self, whole: Whole, connection: Connection) -> Reply | Coroutine[Any, Any, Reply | EventStream]:
         """The answer to a request that came whole, or what comes to it where something is waited for.
 
         Neither raises anything.
@@ -106,13 +106,7 @@ class Door:
         if answer is not None:
             return self._reply(visit, answer)
         connection.attended = route.attended
-        return self._whole_answer(route, call, visit)
-
-    async def _whole_answer(self, route: Route, call: Call[Any, Any], visit: Visit) -> Reply:
-        reply = await self._answer(route, call, visit)
-        # Who came whole did not ask for a stream.
-        assert isinstance(reply, Reply)
-        return reply
+        return self._answer(route, call, visit)
 
     async def _answer(self, route: Route, call: Call[Any, Any], visit: Visit) -> Reply | EventStream:
         # What is left behind is only this task's, and the next request on the connection replaces it.

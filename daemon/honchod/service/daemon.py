@@ -95,6 +95,7 @@ class Daemon(Operating):
         self._started_ms = clock.now_ms()
         self._recent = RecentErrors()
         self._ready = False
+        self._verbose: bool = log.is_enabled_for(DEBUG)
         self.damaged = asyncio.Event()
         """Set when the database turns out to be damaged while it is in use: stop, and open `anew`."""
         self._metrics = Metrics(
@@ -228,15 +229,13 @@ class Daemon(Operating):
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Take messages in, all or nothing; returns after the fsync."""
-        started_s = self._clock.monotonic_s()
         written = await self._intake.write(request, uid=uid, operator=operator)
-        if log.is_enabled_for(DEBUG):
+        if self._verbose:
             log.debug(
                 "messages.taken",
                 host=request.host,
                 uid=uid,
                 **Counter[str](result.status for result in written.results),
-                ms=round((self._clock.monotonic_s() - started_s) * 1000, 1),
             )
         return written
 
