@@ -15,6 +15,7 @@ from bench.rows import Result, Skipped, at_least, at_most, compared
 from bench.spread import Pair
 from bench.yardsticks.redis import running_redis
 from bench.yardsticks.sqlite import RawSqlite
+from bench.yardsticks.storing import running_storing
 
 WRITERS: Final = 32
 BATCHERS: Final = 8
@@ -23,6 +24,7 @@ ONE: Final = "durable ack, 1 writer, 1 message, p50"
 MANY: Final = "acks a second, 32 writers, 1 message a request"
 BATCHES: Final = "messages a second, 8 writers, 100 a request"
 REDIS: Final = "Redis XADD, appendfsync always, 32 writers"
+STORING: Final = "a Python server that only stores"
 WARM_S: Final = 1.5
 """Until the WAL has its size: from then on it is written over, as the yardstick's is."""
 
@@ -33,39 +35,50 @@ class _Pairs:
     many: list[Pair] = field(default_factory=list)
     redis: list[Pair] = field(default_factory=list)
     batches: list[Pair] = field(default_factory=list)
+    one_stored: list[Pair] = field(default_factory=list)
+    many_stored: list[Pair] = field(default_factory=list)
+    batches_stored: list[Pair] = field(default_factory=list)
     cpu_us: list[float] = field(default_factory=list)
 
 
 def measure(rig: Rig) -> Iterator[Result]:
     """Intake alone: delivery is paused, as no consumer reads from the yardsticks either."""
     pairs = _Pairs()
-    with rig.scratch() as directory, daemon(paused=True) as ours, running_redis(directory) as redis:
+    with (
+        rig.scratch() as directory,
+        daemon(paused=True) as ours,
+        running_redis(directory) as redis,
+        running_storing(directory) as storing,
+    ):
         raw = RawSqlite(directory)
         socket = str(ours.socket)
-        caller = Caller(socket, Write("one"), writer=WRITERS)
-        _rate(rig.load, socket, Write("warm"), WRITERS, WARM_S)
+        callers = Caller(socket, Write("one"), writer=WRITERS), Caller(storing, Write("one"), writer=WRITERS)
+        for server in (socket, storing):
+            _rate(rig.load, server, Write("warm"), WRITERS, WARM_S)
         for _ in range(rig.plan.rounds):
-            pairs.one.append(
-                Pair(
-                    median(caller.call() for _ in range(rig.plan.calls)) * 1000,
-                    median(raw.insert() for _ in range(rig.plan.calls)) * 1000,
-                )
+            ours_ms, storing_ms = (
+                median(caller.call() for _ in range(rig.plan.calls)) * 1000 for caller in callers
             )
+            pairs.one.append(Pair(ours_ms, median(raw.insert() for _ in range(rig.plan.calls)) * 1000))
+            pairs.one_stored.append(Pair(ours_ms, storing_ms))
             before = usage(pid_of(ours))
             done = rig.load.run(Job(socket, Write("many"), WRITERS, rig.plan.burst_s))
             pairs.cpu_us.append(usage(pid_of(ours)).since(before).cpu_s / done.requests * 1e6)
             pairs.many.append(Pair(done.rate, raw.insert_for(rig.plan.burst_s)))
+            stored = _rate(rig.load, storing, Write("many"), WRITERS, rig.plan.burst_s)
+            pairs.many_stored.append(Pair(done.rate, stored))
             if redis is not None:
                 pairs.redis.append(
                     Pair(done.rate, _rate(rig.load, redis, StreamAdd(), WRITERS, rig.plan.burst_s))
                 )
-            pairs.batches.append(
-                Pair(
-                    BATCH * _rate(rig.load, socket, Write("batch", BATCH), BATCHERS, rig.plan.burst_s),
-                    raw.insert_many_for(rig.plan.burst_s, BATCH),
-                )
+            batches, batches_stored = (
+                BATCH * _rate(rig.load, server, Write("batch", BATCH), BATCHERS, rig.plan.burst_s)
+                for server in (socket, storing)
             )
-        caller.close()
+            pairs.batches.append(Pair(batches, raw.insert_many_for(rig.plan.burst_s, BATCH)))
+            pairs.batches_stored.append(Pair(batches, batches_stored))
+        for caller in callers:
+            caller.close()
         raw.close()
     yield from _rows(pairs)
 
@@ -80,6 +93,9 @@ def _rows(pairs: _Pairs) -> Iterator[Result]:
     else:
         yield Skipped(MANY, REDIS, "there is no redis-server on this machine (Debian: redis-server)")
     yield compared(BATCHES, "raw sqlite3, executemany of 100, FULL", "/s", pairs.batches, at_least(0.5))
+    yield compared(ONE, STORING, "ms", pairs.one_stored, None)
+    yield compared(MANY, STORING, "/s", pairs.many_stored, None)
+    yield compared(BATCHES, STORING, "/s", pairs.batches_stored, None)
 
 
 def _rate(load: Generator, socket: str, dialect: Dialect, writers: int, seconds: float) -> float:
