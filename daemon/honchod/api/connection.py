@@ -116,6 +116,7 @@ class Connection(web.RequestHandler):
         if isinstance(answer, Reply):
             self.send(answer)
         else:
+            self._connections.working += 1
             self._work = self._loop.create_task(self._finish(answer))
 
     async def _finish(self, answer: Coroutine[Any, Any, Reply | EventStream]) -> None:
@@ -124,12 +125,13 @@ class Connection(web.RequestHandler):
         except Exception as error:
             self.log_exception(exc_info=error)
             self.cut()
-        else:
-            # Who wants a stream does not come whole.
-            assert isinstance(reply, Reply)
-            self._connections.send_soon(self, reply)
+            return
         finally:
             self._work = None
+            self._connections.working -= 1
+        # Who wants a stream does not come whole.
+        assert isinstance(reply, Reply)
+        self._connections.send_soon(self, reply)
 
     def send(self, reply: Reply) -> None:
         """Send the answer to the request that came whole, and go on with what came meanwhile."""

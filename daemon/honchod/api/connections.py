@@ -45,6 +45,8 @@ class Connections(web.Server):
         self._sweeper: asyncio.TimerHandle | None = None
         self._outgoing: list[tuple[Connection, Reply]] = []
         self.closing = False
+        self.working = 0
+        """How many requests that came whole are worked on."""
 
     def __call__(self) -> Connection:
         """A connection for a peer that is just being accepted."""
@@ -67,6 +69,9 @@ class Connections(web.Server):
         A commit answers many at once. Their answers one after the other, with nothing in between, wake a
         process that waits for several of them once, which costs most of a small write.
         """
+        if self.working == 0 and not self._outgoing:
+            connection.send(reply)
+            return
         self._outgoing.append((connection, reply))
         if len(self._outgoing) == 1:
             self._loop.call_soon(self._send_all)
