@@ -26,6 +26,9 @@ STEP_ROWS: Final = 64
 """So many rows are inserted by one statement at the most; a power of two."""
 
 
+_ONE_OF: Final = " IN (?)"
+
+
 class Compiled:
     """One statement as SQL text. Its values are given by the names of its parameters."""
 
@@ -75,6 +78,30 @@ class ManyRows:
             end = start + 2**power
             driver.execute(self._sql[power], tuple(chain.from_iterable(rows[start:end])))
             start = end
+
+
+class ForSome(Compiled):
+    """One statement for several rows: it ends in ``IN (:one)``, which is widened to those asked for."""
+
+    def __init__(self, statement: ClauseElement, one: str) -> None:
+        super().__init__(statement)
+        if not self._sql.endswith(_ONE_OF):
+            raise ValueError("the statement does not end with what is widened")
+        self._one = one
+        beginning = self._sql.removesuffix(_ONE_OF)
+        self._wide_sql = [
+            f"{beginning} IN ({', '.join('?' * 2**power)})" for power in range(STEP_ROWS.bit_length())
+        ]
+
+    def run_for(self, driver: sqlite3.Connection, values: Values, ids: Sequence[int]) -> None:
+        """Run it for these rows."""
+        *common, _ = self._bound({**values, self._one: None})
+        for start in range(0, len(ids), STEP_ROWS):
+            some = ids[start : start + STEP_ROWS]
+            power = (len(some) - 1).bit_length()
+            # The last one again changes nothing; so there are few different statements, prepared once each.
+            again = some[-1:] * (2**power - len(some))
+            driver.execute(self._wide_sql[power], (*common, *some, *again))
 
 
 def _in_order(names: Sequence[str]) -> Callable[[Values], tuple[Any, ...]]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import bindparam, func, select
 
 from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.ids import uuid7
-from honchod.outbox import held, lanes, retention, tally
+from honchod.outbox import held, lanes, retention
 from honchod.outbox.compiled import Compiled, ManyRows
 from honchod.outbox.lanes import LaneIds
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
 from honchod.outbox.values import Append, Appended, Bounds, NewEvent
 from honchod.outbox.writer import Tx
-
-K = TypeVar("K")
 
 FULL_RETRY_S: Final = 5.0
 ROW_OVERHEAD_BYTES: Final = 400
@@ -38,30 +35,31 @@ _KNOWN_ONE: Final = select(event.c.message_id, event.c.digest, event.c.parts).wh
 _FIND_KNOWN_ONE: Final = Compiled(_KNOWN_ONE)
 
 
-class _Row(NamedTuple):
-    """A row of ``event``, as far as intake fills it."""
-
-    lane_id: int
-    message_id: str
-    part: int
-    parts: int
-    honchod_id: str
-    kind: str
-    peer: str
-    role: str
-    author: str
-    content: str
-    metadata: str | None
-    created_at: int
-    queued_at: int
-    size: int
-    digest: bytes
-    state: str
-    uid: int
-
-
+_Row = tuple[Any, ...]
+"""A row of ``event``, as far as intake fills it: `_COLUMNS`."""
+_COLUMNS: Final = (
+    "lane_id",
+    "message_id",
+    "part",
+    "parts",
+    "honchod_id",
+    "kind",
+    "peer",
+    "role",
+    "author",
+    "content",
+    "metadata",
+    "created_at",
+    "queued_at",
+    "size",
+    "digest",
+    "state",
+    "uid",
+)
+_MESSAGE_ID: Final = _COLUMNS.index("message_id")
 _QUEUED: Final = State.QUEUED.value
-_NEW_EVENTS: Final = ManyRows(event, _Row._fields)
+_NOTHING: Final = (0, 0)
+_NEW_EVENTS: Final = ManyRows(event, _COLUMNS)
 _FIRST_PART: Final = select(event.c.id).where(
     event.c.lane_id == bindparam("lane_id"), event.c.message_id == bindparam("message_id"), event.c.part == 0
 )
@@ -75,9 +73,9 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
     """
     lane_id = lanes.lane_of(tx, request.lane, request.scope)
     results, fresh = _dedupe(tx, lane_id, request.events)
-    rows = [row for new in fresh for row in _rows(tx, lane_id, new, request.uid)]
+    rows: list[_Row] = []
+    size = _fill(rows, lane_id, fresh, request.uid, tx.now_ms)
     if rows:
-        size = sum(row.size for row in rows)
         if request.limited:
             _check_share(tx, request.uid, bounds, len(rows), size)
         _make_room(tx, bounds, len(rows), size)
@@ -95,37 +93,31 @@ def append_together(
 
     Raises where that is not so for any of them, whatever it is; `append` then finds out for each.
     """
-    new_rows: list[_Row] = []
-    waiting: Counter[int] = Counter()
-    limited: dict[int, tuple[int, int]] = {}
-    counted: dict[tuple[str, str, int], tuple[int, int]] = {}
+    rows: list[_Row] = []
+    waiting: dict[int, int] = {}
+    taken: dict[tuple[str, str, int, bool], tuple[int, int]] = {}
     for request in requests:
-        key = request.lane
+        key, uid, before = request.lane, request.uid, len(rows)
         lane_id = lane_ids.of(tx, key, request.scope)
-        rows = [row for new in request.events for row in _rows(tx, lane_id, new, request.uid)]
-        size = sum(row.size for row in rows)
-        new_rows += rows
-        waiting[lane_id] += len(rows)
-        _add(counted, (key.host, key.workspace, request.uid), len(rows), size)
-        if request.limited:
-            _add(limited, request.uid, len(rows), size)
-    for uid, (number, size) in limited.items():
-        _check_share(tx, uid, bounds, number, size)
-    _make_room(tx, bounds, len(new_rows), sum(row.size for row in new_rows))
-    # A message that is known already breaks the uniqueness of lane, id and part.
-    _NEW_EVENTS.run(tx.driver, new_rows)
-    lanes.grow_all(tx, waiting)
-    for (host, workspace, uid), (number, size) in counted.items():
+        size = _fill(rows, lane_id, request.events, uid, tx.now_ms)
+        number = len(rows) - before
+        waiting[lane_id] = waiting.get(lane_id, 0) + number
+        whose = (key.host, key.workspace, uid, request.limited)
+        had = taken.get(whose, _NOTHING)
+        taken[whose] = had[0] + number, had[1] + size
+    _make_room(tx, bounds, len(rows), sum(size for _, size in taken.values()))
+    for (host, workspace, uid, _), (number, size) in taken.items():
         _count(tx, (host, workspace), uid, number, size)
+    for _, _, uid, limited in taken:
+        if limited:
+            _check_share(tx, uid, bounds, 0, 0)
+    # A message that is known already breaks the uniqueness of lane, id and part.
+    _NEW_EVENTS.run(tx.driver, rows)
+    lanes.grow_all(tx, waiting)
     return [
-        tuple(Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events)
+        tuple([Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events])
         for request in requests
     ]
-
-
-def _add(sums: dict[K, tuple[int, int]], key: K, rows: int, size: int) -> None:
-    before_rows, before_size = sums.get(key, (0, 0))
-    sums[key] = before_rows + rows, before_size + size
 
 
 def _count(tx: Tx, place: tuple[str, str], uid: int, rows: int, size: int) -> None:
@@ -139,7 +131,7 @@ def _due(tx: Tx, lane_id: int, request: Append, rows: Sequence[_Row]) -> None:
     if request.due_in_ms is not None:
         lanes.grow(tx, lane_id, len(rows), due_in_ms=request.due_in_ms)
         return
-    place = {"lane_id": lane_id, "message_id": rows[0].message_id}
+    place = {"lane_id": lane_id, "message_id": rows[0][_MESSAGE_ID]}
     held.hold(tx, lane_id, len(rows), tx.connection.execute(_FIRST_PART, place).scalar_one())
     if request.turn_ends:
         held.turn_ended(tx, lane_id, request.every_turns)
@@ -171,39 +163,42 @@ def _known(tx: Tx, lane_id: int, asked: list[str]) -> Iterable[tuple[str, bytes,
     return _FIND_KNOWN.run(tx.driver, {"lane_id": lane_id, "ids": ids})
 
 
-def _rows(tx: Tx, lane_id: int, new: NewEvent, uid: int) -> list[_Row]:
-    parts = len(new.pieces)
-    metadata_size = len(new.metadata or "")
-    return [
-        _Row(
-            lane_id=lane_id,
-            message_id=new.message_id,
-            part=part,
-            parts=parts,
-            honchod_id=uuid7(),
-            kind=new.kind.value,
-            peer=new.peer,
-            role=new.role,
-            author=new.author,
-            content=piece,
-            metadata=new.metadata,
-            created_at=new.created_at_ms,
-            queued_at=tx.now_ms,
-            size=len(piece.encode()) + metadata_size,
-            digest=new.digest,
-            state=_QUEUED,
-            uid=uid,
-        )
-        for part, piece in enumerate(new.pieces)
-    ]
+def _fill(rows: list[_Row], lane_id: int, events: Iterable[NewEvent], uid: int, now_ms: int) -> int:
+    """Add the rows of these events, one for each of their pieces. Returns how many bytes they are."""
+    size = 0
+    for new in events:
+        parts = len(new.pieces)
+        metadata_size = len(new.metadata) if new.metadata else 0
+        for part, piece in enumerate(new.pieces):
+            row_size = metadata_size + (len(piece) if piece.isascii() else len(piece.encode()))
+            size += row_size
+            rows.append(
+                (
+                    lane_id,
+                    new.message_id,
+                    part,
+                    parts,
+                    uuid7(),
+                    new.kind._value_,
+                    new.peer,
+                    new.role,
+                    new.author,
+                    piece,
+                    new.metadata,
+                    new.created_at_ms,
+                    now_ms,
+                    row_size,
+                    new.digest,
+                    _QUEUED,
+                    uid,
+                )
+            )
+    return size
 
 
 def _check_share(tx: Tx, uid: int, bounds: Bounds, rows: int, size: int) -> None:
     """Refuse what goes beyond a uid's share of the queue."""
-    held_rows, held_bytes = tally.share_of(tx.driver, uid)
-    before = tx.group.ledger.share.get(uid)
-    if before is not None:
-        held_rows, held_bytes = held_rows + before["rows"], held_bytes + before["bytes"]
+    held_rows, held_bytes = tx.standing.share_of(uid, tx.ledger)
     if (
         held_rows + rows > bounds.quota_share * bounds.max_rows
         or held_bytes + size > bounds.quota_share * bounds.max_bytes

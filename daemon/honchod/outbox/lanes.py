@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-from sqlalchemy import Integer, bindparam, case, cast, func, insert, select, text, update
+from sqlalchemy import bindparam, case, func, insert, or_, select, text, update
 from sqlalchemy.engine import Connection
 
-from honchod.outbox.compiled import Compiled
+from honchod.outbox.compiled import Compiled, ForSome
 from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
 from honchod.outbox.values import LaneKey
@@ -41,15 +39,17 @@ _GROW: Final = (
     )
 )
 _MORE: Final = Compiled(_GROW)
-_each = func.json_each(bindparam("lanes")).table_valued("key", "value")
-_more = select(cast(_each.c.key, Integer).label("lane_id"), _each.c.value.label("rows")).subquery("more")
-GROW_ALL: Final = (
+_these = lane.c.id.in_([bindparam("lane_id")])
+MAKE_DUE: Final = (
     update(lane)
-    .where(lane.c.id == _more.c.lane_id)
-    .values(pending=lane.c.pending + _more.c.rows, due_at=SOONER, held_from=None)
+    .where(or_(lane.c.due_at.is_(None), lane.c.held_from.is_not(None)), _these)
+    .values(due_at=SOONER, held_from=None)
 )
-"""As `_GROW`, for several lanes: a JSON object of their ids and numbers of rows."""
-_MORE_IN_ALL: Final = Compiled(GROW_ALL)
+"""Those of several lanes that are not due yet."""
+COUNT_MORE: Final = update(lane).where(_these).values(pending=lane.c.pending + bindparam("rows"))
+"""So many more events in each of several lanes. Nothing that a lane is found by is touched."""
+_MAKE_DUE: Final = ForSome(MAKE_DUE, "lane_id")
+_COUNT_MORE: Final = ForSome(COUNT_MORE, "lane_id")
 _SHRINK: Final = (
     update(lane)
     .where(lane.c.id == bindparam("lane_id"))
@@ -76,19 +76,19 @@ class LaneIds:
     """The ids of lanes that were written to lately and that no rollback can undo. No lane is ever deleted."""
 
     def __init__(self) -> None:
-        self._ids: OrderedDict[LaneKey, int] = OrderedDict()
+        self._ids: dict[LaneKey, int] = {}
 
     def of(self, tx: Tx, key: LaneKey, scope: str | None) -> int:
         """As `lane_of`; without a look where it is known and nothing is said of its scope."""
         known = self._ids.get(key) if scope is None else None
         if known is not None:
-            self._ids.move_to_end(key)
             return known
         lane_id = lane_of(tx, key, scope)
-        if lane_id not in tx.group.new_lanes:
+        if lane_id not in tx.new_lanes:
+            if len(self._ids) >= LANES_REMEMBERED:
+                # A look costs next to nothing: it need not be known which of them are the oldest.
+                self._ids.clear()
             self._ids[key] = lane_id
-            if len(self._ids) > LANES_REMEMBERED:
-                self._ids.popitem(last=False)
         return lane_id
 
 
@@ -98,7 +98,7 @@ def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
     found = _FIND.run(tx.driver, place).fetchone()
     if found is None:
         made = int(tx.connection.execute(_NEW_LANE, {**place, "scope": scope}).scalar_one())
-        tx.group.new_lanes.add(made)
+        tx.new_lanes.add(made)
         return made
     lane_id, had = found
     if scope is not None and had != scope:
@@ -122,7 +122,12 @@ def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int) -> None:
 
 def grow_all(tx: Tx, rows: Mapping[int, int]) -> None:
     """As `grow`, for several lanes at once that are due now: by so many events each."""
-    _MORE_IN_ALL.run(tx.driver, {"lanes": msgspec.json.encode(rows).decode(), "due": tx.now_ms})
+    _MAKE_DUE.run_for(tx.driver, {"due": tx.now_ms}, list(rows))
+    by_number: dict[int, list[int]] = {}
+    for lane_id, number in rows.items():
+        by_number.setdefault(number, []).append(lane_id)
+    for number, ids in by_number.items():
+        _COUNT_MORE.run_for(tx.driver, {"rows": number}, ids)
 
 
 def shrink(tx: Tx, lane_id: int, rows: int) -> None:

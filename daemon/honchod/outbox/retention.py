@@ -8,10 +8,10 @@ from typing import Any, Final
 from sqlalchemy import Row, bindparam, case, delete, func, select, text, update
 from sqlalchemy.engine import Connection
 
-from honchod.outbox import extent, lanes
-from honchod.outbox.extent import Extent
+from honchod.outbox import lanes
 from honchod.outbox.held import HELD_MS
 from honchod.outbox.schema import event, lane
+from honchod.outbox.standing import used_bytes
 from honchod.outbox.states import State
 from honchod.outbox.values import Bounds
 from honchod.outbox.writer import Tx
@@ -80,17 +80,14 @@ _CLAMP_LOOK: Final = (
 def over(tx: Tx, bounds: Bounds, *, rows: int, size: int) -> tuple[int, int]:
     """By how many rows and bytes so much more would go beyond the bounds; not positive where it fits.
 
-    What the operations before in the group brought counts as much as they said that it may take.
+    What the operations before in the transaction brought counts as much as they said that it may take.
     """
-    group = tx.group
-    before = group.extent
-    room = group.ledger.room + tx.ledger.room
-    if before is None:
-        now = extent.measured(tx.driver)
-        before = group.extent = Extent(now.rows, now.bytes - room)
-    held = before.rows + group.ledger.rows + tx.ledger.rows
-    used = before.bytes + room
-    return held + rows - bounds.max_rows, used + size - bounds.max_bytes
+    over_rows = tx.standing.rows(tx.ledger) + rows - bounds.max_rows
+    over_bytes = tx.standing.bytes(tx.ledger) + size - bounds.max_bytes
+    if over_bytes > 0:
+        tx.standing.forget_bytes()
+        over_bytes = tx.standing.bytes(tx.ledger) + size - bounds.max_bytes
+    return over_rows, over_bytes
 
 
 def database_bytes(connection: Connection) -> int:
@@ -105,14 +102,14 @@ def prune(tx: Tx, *, rows: int, size: int) -> bool:
 
     Nothing that waits and no dead letter is ever touched.
     """
-    target = extent.measured(tx.driver).bytes - size
-    while rows > 0 or (size > 0 and extent.measured(tx.driver).bytes > target):
+    target = used_bytes(tx.driver) - size
+    while rows > 0 or (size > 0 and used_bytes(tx.driver) > target):
         found = tx.connection.execute(_OLDEST_ENDED, {"rows": max(rows, MIN_PRUNE_ROWS)}).all()
         if not found:
             return False
         _delete(tx, found)
         rows -= len(found)
-    tx.group.extent = None
+    tx.standing.forget_bytes()
     return True
 
 

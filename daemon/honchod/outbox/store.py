@@ -90,6 +90,7 @@ class Outbox:
         self._directory = directory
         self._writer = writer
         self._lane_ids = LaneIds()
+        self._appends = Joint(self._append, self._append_together)
         self._local = threading.local()
         self._connections: list[Connection] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
@@ -154,7 +155,7 @@ class Outbox:
         """
         if request.due_in_ms != 0:
             return await self._take_in(lambda tx: intake.append(tx, request, self.bounds))
-        return await self._writer.submit(Joint(request, self._append, self._append_together))
+        return await self._writer.submit_joint(self._appends, request)
 
     async def append_once(self, once: Once) -> Appended:
         """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""
@@ -363,7 +364,7 @@ class Outbox:
     def _check_room(self) -> None:
         if not self._ballast.hold():
             raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
-        if self._writer.wal_bytes() > self._longest_wal_bytes:
+        if self._writer.wal_left_bytes > self._longest_wal_bytes:
             self._writer.fold_soon()
             held_up = "a long read of the database holds its log up: nothing was stored"
             raise OutboxFull(held_up, retry_after_s=FULL_RETRY_S)

@@ -1,13 +1,13 @@
 """Counters that are kept while rows change, so that nobody ever has to count a backlog.
 
-A `Ledger` collects what one operation changes. The writer adds it to the group's when the operation's
-savepoint is released, and writes the sum once per commit. A rolled-back operation leaves no trace.
+A `Ledger` collects what the operations of one transaction change, and the writer writes the sum once per
+commit. Of an operation that is rolled back nothing is left in it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,18 +23,26 @@ from honchod.outbox.values import Counts
 FIELDS: Final = ("queued", "delivered", "dead", "discarded", "bytes", "delivered_ever")
 _STATES: Final = tuple(state.value for state in State)
 
-Differences = defaultdict[str, int]
+Differences = dict[str, int]
+
+
+def _of_a_place() -> Differences:
+    return dict.fromkeys(FIELDS, 0)
+
+
+def _of_a_uid() -> Differences:
+    return {"rows": 0, "bytes": 0}
 
 
 def _by_place() -> defaultdict[tuple[str, str], Differences]:
-    return defaultdict(_zeros)
+    return defaultdict(_of_a_place)
 
 
 def _by_uid() -> defaultdict[int, Differences]:
-    return defaultdict(_zeros)
+    return defaultdict(_of_a_uid)
 
 
-def _zeros() -> Differences:
+def _by_state() -> defaultdict[State, int]:
     return defaultdict(int)
 
 
@@ -42,14 +50,16 @@ def _zeros() -> Differences:
 class Ledger:
     """Differences: per host and workspace, and per uid (rows and bytes that wait to be delivered).
 
-    ``room`` is what new rows may take of the database, in bytes: no more than a bound, unlike the counters.
-    ``entered`` counts the events that came into each state, whatever left it meanwhile.
+    ``rows`` is how many more rows are held. ``room`` is what new rows may take of the database, in bytes: no
+    more than a bound, unlike the counters. ``entered`` counts the events that came into each state, whatever
+    left it meanwhile.
     """
 
     tally: defaultdict[tuple[str, str], Differences] = field(default_factory=_by_place)
     share: defaultdict[int, Differences] = field(default_factory=_by_uid)
+    rows: int = 0
     room: int = 0
-    entered: Counter[State] = field(default_factory=Counter)
+    entered: defaultdict[State, int] = field(default_factory=_by_state)
 
     def move(
         self, place: tuple[str, str], source: State | None, target: State | None, *, rows: int = 1
@@ -57,9 +67,11 @@ class Ledger:
         """``rows`` events of ``place`` went from one state to another (None: not there)."""
         counter = self.tally[place]
         if source is not None:
-            counter[source.value] -= rows
+            counter[source] -= rows
+            self.rows -= rows
         if target is not None:
-            counter[target.value] += rows
+            counter[target] += rows
+            self.rows += rows
             self.entered[target] += rows
             if target is State.DELIVERED:
                 counter["delivered_ever"] += rows
@@ -74,25 +86,15 @@ class Ledger:
         counter["rows"] += rows
         counter["bytes"] += size
 
-    def add(self, other: Ledger) -> None:
-        """Take over what another ledger collected."""
-        for place, counter in other.tally.items():
-            _add(self.tally[place], counter)
-        for uid, counter in other.share.items():
-            _add(self.share[uid], counter)
-        self.room += other.room
-        for state, rows in other.entered.items():
-            self.entered[state] += rows
-
-    @property
-    def rows(self) -> int:
-        """How many more rows are held."""
-        return sum(counter[state] for counter in self.tally.values() for state in _STATES)
-
-
-def _add(sums: Differences, more: Differences) -> None:
-    for name, difference in more.items():
-        sums[name] += difference
+    def copy(self) -> Ledger:
+        """What it says now, whatever is added later."""
+        return Ledger(
+            defaultdict(_of_a_place, {place: counter.copy() for place, counter in self.tally.items()}),
+            defaultdict(_of_a_uid, {uid: counter.copy() for uid, counter in self.share.items()}),
+            self.rows,
+            self.room,
+            self.entered.copy(),
+        )
 
 
 _tally_insert = insert(tally).values({name: bindparam(name) for name in ("host", "workspace", *FIELDS)})
@@ -111,8 +113,7 @@ _SHARE_OF = select(share.c.rows, share.c.bytes).where(share.c.uid == bindparam("
 _WRITE_TALLY: Final = Compiled(_TALLY)
 _WRITE_SHARE: Final = Compiled(_SHARE)
 _READ_SHARE: Final = Compiled(_SHARE_OF)
-ROWS: Final = Compiled(select(func.coalesce(func.sum(sum(tally.c[name] for name in _STATES)), 0)))
-"""All rows that are held."""
+_READ_ROWS: Final = Compiled(select(func.coalesce(func.sum(sum(tally.c[name] for name in _STATES)), 0)))
 _RECOUNT = (
     select(
         lane.c.host,
@@ -128,28 +129,24 @@ _RECOUNT = (
 
 def flush(driver: sqlite3.Connection, ledger: Ledger) -> None:
     """Write a ledger's differences to the counters."""
-    _WRITE_TALLY.run_each(
-        driver,
-        [
-            {"host": host, "workspace": workspace, **{name: counter[name] for name in FIELDS}}
-            for (host, workspace), counter in ledger.tally.items()
-            if any(counter.values())
-        ],
-    )
-    _WRITE_SHARE.run_each(
-        driver,
-        [
-            {"uid": uid, "rows": counter["rows"], "bytes": counter["bytes"]}
-            for uid, counter in ledger.share.items()
-            if any(counter.values())
-        ],
-    )
+    for (host, workspace), counter in ledger.tally.items():
+        if any(counter.values()):
+            _WRITE_TALLY.run(driver, {"host": host, "workspace": workspace, **counter})
+    for uid, counter in ledger.share.items():
+        if any(counter.values()):
+            _WRITE_SHARE.run(driver, {"uid": uid, **counter})
 
 
 def totals(connection: Connection) -> Counts:
     """All counters, summed over hosts."""
     row = connection.execute(_TOTALS).one()
     return Counts(*row)
+
+
+def rows(driver: sqlite3.Connection) -> int:
+    """All rows that are held."""
+    (held,) = _READ_ROWS.run(driver, {}).fetchone()
+    return int(held)
 
 
 def share_of(driver: sqlite3.Connection, uid: int) -> tuple[int, int]:

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import queue
 import sqlite3
 import threading
 import time
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -35,8 +36,8 @@ from sqlalchemy.exc import DBAPIError
 from honchod.errors import Draining, OutboxFull
 from honchod.outbox import database, tally
 from honchod.outbox.ballast import Ballast
-from honchod.outbox.extent import Extent
 from honchod.outbox.sqlite_errors import is_damage, is_no_room
+from honchod.outbox.standing import Standing
 from honchod.outbox.states import State
 from honchod.outbox.tally import Ledger
 
@@ -52,31 +53,20 @@ FULL_RETRY_S: Final = 5.0
 
 
 @dataclass(slots=True)
-class Group:
-    """What the operations of one transaction share.
-
-    ``ledger`` holds what those that are done have changed: it is not in the counters yet. ``extent`` is how
-    full the database was before; None until somebody asked. ``new_lanes`` are the ids of the lanes that the
-    transaction made: they may yet be undone with it.
-    """
-
-    ledger: Ledger = field(default_factory=Ledger)
-    extent: Extent | None = None
-    new_lanes: set[int] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class Tx:
-    """What an operation works with: the connection, the time of its group, and its own ledger.
+    """What the operations of one transaction work with, and what they share.
 
-    ``driver`` is the same connection without Core, for compiled statements.
+    ``driver`` is the same connection without Core, for compiled statements. ``standing`` is what was held
+    before, and ``ledger`` what changed since: it is not in the counters yet. ``new_lanes`` are the ids of the
+    lanes that the transaction made: they may yet be undone with it.
     """
 
     connection: Connection
     driver: sqlite3.Connection
     now_ms: int
-    group: Group
+    standing: Standing
     ledger: Ledger = field(default_factory=Ledger)
+    new_lanes: set[int] = field(default_factory=set)
 
 
 OnCommit = Callable[[float, int, Mapping[State, int]], None]
@@ -84,34 +74,41 @@ Operation = Callable[[Tx], T]
 """Runs in the writer thread. It may be run again when a group is repeated: it keeps no state outside."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Joint(Generic[A, T]):
-    """An operation that its neighbours of the same kind can be done together with, in fewer statements.
+    """A kind of operation of which neighbours can be done together, in fewer statements.
 
     ``together`` answers for each argument in their order, or raises; ``alone`` decides about one.
     """
 
-    argument: A
     alone: Callable[[Tx, A], T]
     together: Callable[[Tx, Sequence[A]], Sequence[T]]
 
-    def __call__(self, tx: Tx) -> T:
-        """Do it alone."""
-        return self.alone(tx, self.argument)
+
+def _do(tx: Tx, operation: Operation[T]) -> T:
+    return operation(tx)
+
+
+def _do_each(tx: Tx, operations: Sequence[Operation[T]]) -> list[T]:
+    return [operation(tx) for operation in operations]
+
+
+_PLAIN: Final[Joint[Operation[Any], Any]] = Joint(_do, _do_each)
 
 
 @dataclass(slots=True)
 class _Job(Generic[T]):
-    operation: Operation[T] | Joint[Any, T]
+    kind: Joint[Any, T]
+    argument: Any
     future: asyncio.Future[T]
     vital: bool
     result: T | None = None
     error: BaseException | None = None
 
 
-_Begin = Callable[[], Tx]
-_Way = Callable[[Sequence[_Job[Any]], _Begin], None]
-"""How the jobs of a transaction are run; each operation begins with what it works with."""
+_kind_of: Final = attrgetter("kind")
+_Way = Callable[[Sequence[_Job[Any]], Tx], None]
+"""How the jobs of a transaction are run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +142,25 @@ class Writer:
         """``on_error`` is called in the writer thread with whatever ends an operation."""
         self._connection = connection
         self._driver = database.driver_of(connection)
-        self._wal = wal
+        self._wal = os.fspath(wal)
         self._now_ms = now_ms
         self._ballast = ballast
         self._on_error = on_error
+        self._standing = Standing(self._driver)
         self._queue: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="honchod-writer", daemon=True)
         self._closed = False
         self._fold = True
         self._wal_dirty = False
         self._wal_bound = WAL_LIMIT_BYTES
+        self.wal_left_bytes = 0
+        """The size of the WAL when the writer last had something to do with it."""
         self._commits = 0
         self._operations = 0
         self._commit_ms: deque[float] = deque(maxlen=1000)
         self._unanswered: deque[float] = deque()
         """When each operation was submitted, oldest first; answers come in that order. The loop's alone."""
-        self._entered: Counter[State] = Counter()
+        self._entered: defaultdict[State, int] = defaultdict(int)
         self.on_commit: OnCommit | None = None
         """Called in the writer thread after each commit, with its seconds, its number of operations, and how
         many events came into each state.
@@ -170,17 +170,24 @@ class Writer:
         """Start the thread."""
         self._thread.start()
 
-    def submit(self, operation: Operation[T] | Joint[Any, T], *, vital: bool = False) -> asyncio.Future[T]:
+    def submit(self, operation: Operation[T], *, vital: bool = False) -> asyncio.Future[T]:
         """Queue an operation. The future resolves after the commit that carries it.
 
         One that is ``vital`` gets the room of the ballast when the disk is full: what delivers the queue, and
         so makes room.
         """
+        return self._queued(_PLAIN, operation, vital=vital)
+
+    def submit_joint(self, kind: Joint[A, T], argument: A) -> asyncio.Future[T]:
+        """Queue an operation of a kind that neighbours are done together with, as `submit` does."""
+        return self._queued(kind, argument, vital=False)
+
+    def _queued(self, kind: Joint[A, T], argument: A, *, vital: bool) -> asyncio.Future[T]:
         if self._closed:
             raise RuntimeError("the writer is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._unanswered.append(time.monotonic())
-        self._queue.put(_Job(operation, future, vital))
+        self._queue.put(_Job(kind, argument, future, vital))
         return future
 
     def close(self, *, fold: bool = True) -> None:
@@ -227,11 +234,9 @@ class Writer:
         if first is None:
             return [], True
         jobs = [first]
-        while len(jobs) < GROUP_MAX:
-            try:
-                following = self._queue.get_nowait()
-            except queue.Empty:
-                break
+        # Nobody else takes anything out.
+        for _ in range(min(self._queue.qsize(), GROUP_MAX - 1)):
+            following = self._queue.get_nowait()
             if following is None:
                 return jobs, True
             jobs.append(following)
@@ -239,7 +244,23 @@ class Writer:
 
     def _group(self, jobs: list[_Job[Any]]) -> None:
         started = time.perf_counter()
-        if self._transaction(jobs, _together) and self._transaction(jobs, self._guarded):
+        if self._transaction(jobs, _together):
+            self._apart(jobs)
+        elapsed = time.perf_counter() - started
+        self._commits += 1
+        self._operations += len(jobs)
+        self._commit_ms.append(elapsed * 1000)
+        self._wal_dirty = True
+        entered, self._entered = self._entered, defaultdict(int)
+        if self.on_commit is not None:
+            self.on_commit(elapsed, len(jobs), entered)
+        self.wal_left_bytes = self.wal_bytes()
+        if self.wal_left_bytes > self._wal_bound:
+            self._checkpoint()
+
+    def _apart(self, jobs: list[_Job[Any]]) -> None:
+        """Run jobs of which at least one fails: none of them fails another."""
+        if self._transaction(jobs, self._guarded):
             for job in jobs:
                 self._alone(job)
         starved = [job for job in jobs if job.vital and isinstance(job.error, OutboxFull)]
@@ -247,16 +268,6 @@ class Writer:
             self._checkpoint()
             for job in starved:
                 self._alone(job)
-        elapsed = time.perf_counter() - started
-        self._commits += 1
-        self._operations += len(jobs)
-        self._commit_ms.append(elapsed * 1000)
-        self._wal_dirty = True
-        entered, self._entered = self._entered, Counter()
-        if self.on_commit is not None:
-            self.on_commit(elapsed, len(jobs), entered)
-        if self.wal_bytes() > self._wal_bound:
-            self._checkpoint()
 
     def _alone(self, job: _Job[Any]) -> None:
         """Run a job in a transaction of its own, to its result or its error."""
@@ -266,36 +277,37 @@ class Writer:
     def _transaction(self, jobs: list[_Job[Any]], way: _Way) -> Exception | None:
         """Run the jobs in one transaction. Returns by what it was lost, and nothing changed; else None."""
         sql = self._driver.execute
-        group = Group()
-        begin = partial(Tx, self._connection, self._driver, self._now_ms(), group)
+        tx = Tx(self._connection, self._driver, self._now_ms(), self._standing)
         try:
             sql("BEGIN IMMEDIATE")
-            way(jobs, begin)
-            tally.flush(self._driver, group.ledger)
+            way(jobs, tx)
+            tally.flush(self._driver, tx.ledger)
             sql("COMMIT")
         except Exception as error:
+            self._standing.forget()
             if self._driver.in_transaction:
                 sql("ROLLBACK")
             return error
-        self._entered.update(group.ledger.entered)
+        self._standing.committed(tx.ledger)
+        for state, rows in tx.ledger.entered.items():
+            self._entered[state] += rows
         return None
 
-    def _guarded(self, jobs: Sequence[_Job[Any]], begin: _Begin) -> None:
+    def _guarded(self, jobs: Sequence[_Job[Any]], tx: Tx) -> None:
         """Run each job under a savepoint: when it fails, nothing of it is left, in the ledger neither."""
         sql = self._driver.execute
         for job in jobs:
             job.result = job.error = None
-            tx = begin()
+            before = tx.ledger.copy()
             sql("SAVEPOINT op")
             try:
-                job.result = job.operation(tx)
+                job.result = job.kind.alone(tx, job.argument)
             except Exception as error:
                 if not self._driver.in_transaction:
                     raise
                 sql("ROLLBACK TO op")
+                tx.ledger = before
                 job.error = self._judged(error)
-            else:
-                tx.group.ledger.add(tx.ledger)
             sql("RELEASE op")
 
     def _judged(self, error: BaseException) -> BaseException:
@@ -326,7 +338,7 @@ class Writer:
     def wal_bytes(self) -> int:
         """The size of the WAL file (by stat: opening it would drop SQLite's locks)."""
         try:
-            return self._wal.stat().st_size
+            return os.stat(self._wal).st_size  # noqa: PTH116 (at each commit: a third of what Path costs)
         except OSError:
             return 0
 
@@ -343,32 +355,22 @@ class Writer:
             return
         held_up = bool(row[0])
         self._wal_dirty = held_up
-        self._wal_bound = self.wal_bytes() + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
+        self.wal_left_bytes = self.wal_bytes()
+        self._wal_bound = self.wal_left_bytes + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
 
 
-def _together(jobs: Sequence[_Job[Any]], begin: _Begin) -> None:
-    """Run the jobs in their order, as if none could fail; neighbours that have a common way take it."""
-    for common, some in groupby(jobs, _common_way):
-        neighbours = tuple(some)
-        if common is None:
-            _one_by_one(neighbours, begin)
-            continue
-        tx = begin()
-        arguments = [job.operation.argument for job in neighbours if isinstance(job.operation, Joint)]
-        for job, result in zip(neighbours, common(tx, arguments), strict=True):
+def _together(jobs: Sequence[_Job[Any]], tx: Tx) -> None:
+    """Run the jobs in their order, as if none could fail; neighbours of one kind together."""
+    for kind, some in groupby(jobs, _kind_of):
+        neighbours = list(some)
+        results = kind.together(tx, [job.argument for job in neighbours])
+        for job, result in zip(neighbours, results, strict=True):
             job.result = result
-        tx.group.ledger.add(tx.ledger)
 
 
-def _one_by_one(jobs: Sequence[_Job[Any]], begin: _Begin) -> None:
+def _one_by_one(jobs: Sequence[_Job[Any]], tx: Tx) -> None:
     for job in jobs:
-        tx = begin()
-        job.result = job.operation(tx)
-        tx.group.ledger.add(tx.ledger)
-
-
-def _common_way(job: _Job[Any]) -> Callable[[Tx, Sequence[Any]], Sequence[Any]] | None:
-    return job.operation.together if isinstance(job.operation, Joint) else None
+        job.result = job.kind.alone(tx, job.argument)
 
 
 def _show_name() -> None:

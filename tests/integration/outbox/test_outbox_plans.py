@@ -92,7 +92,8 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
         {"host": "h", "workspace": "w", "session": "s"},
         "sqlite_autoindex_lane_1 (host=? AND workspace=? AND session=?)",
     ),
-    "growing several lanes": (lanes.GROW_ALL, {"lanes": '{"1": 2}', "due": 1}, ROWID),
+    "making several lanes due": (lanes.MAKE_DUE, {"lane_id": 1, "due": 1}, ROWID),
+    "counting more in several lanes": (lanes.COUNT_MORE, {"lane_id": 1, "rows": 2}, ROWID),
     "waking one lane": (
         lanes._WAKE_ONE,
         {"now": 1, "on_host": "h", "on_workspace": "w", "on_session": "s"},
