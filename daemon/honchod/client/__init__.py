@@ -1,12 +1,11 @@
 """What an agent imports: ``from honchod.client import Client``. Standard library only.
 
 Importing this package must stay cheap, because a shell hook pays for it at every prompt: nothing here imports
-asyncio, http, email, ssl, urllib, inspect or threading. ``AsyncClient`` is loaded when it is asked for.
+asyncio, http, email, ssl, urllib, inspect or threading, nor typing, which takes as long as all that is here.
+``AsyncClient`` is loaded when it is asked for.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 from honchod.client.blocking import Client
 from honchod.client.errors import (
@@ -36,7 +35,10 @@ from honchod.client.errors import (
 )
 from honchod.client.results import Recalled, Written, WrittenMessage
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from honchod.client.aio import AsyncClient
 
 __all__ = [

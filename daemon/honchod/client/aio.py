@@ -33,55 +33,53 @@ if TYPE_CHECKING:
     from honchod.client.calls import Call
 
 
-class AsyncConnection(Link):
-    """A link used from an event loop."""
-
-    @classmethod
-    async def connect(cls, path: str, timeout_s: float) -> AsyncConnection:
-        """As ``Connection.connect``."""
-        connecting = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
-        try:
-            connecting.setblocking(False)
-            async with asyncio.timeout(timeout_s):
-                # Not loop.sock_connect: it takes a full backlog (EAGAIN) for a connect in progress.
-                while True:
-                    try:
-                        connecting.connect(path)
-                    except BlockingIOError:
-                        await asyncio.sleep(BACKLOG_RETRY_S)
-                    else:
-                        return cls(path, connecting)
-        except OSError as error:
-            connecting.close()
-            raise connect_error(path, error) from error
-        except asyncio.CancelledError:
-            connecting.close()
-            raise
-
-    async def exchange(self, request: bytes, timeout_s: float) -> Answer:
-        """As ``Connection.exchange``."""
-        unsent: OSError | None = None
-        try:
-            async with asyncio.timeout(timeout_s) as limit:
+async def _connect(path: str, timeout_s: float) -> Link:
+    """As ``connection.connect``."""
+    connecting = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    try:
+        connecting.setblocking(False)
+        async with asyncio.timeout(timeout_s):
+            # Not loop.sock_connect: it takes a full backlog (EAGAIN) for a connect in progress.
+            while True:
                 try:
-                    await asyncio.get_running_loop().sock_sendall(self._socket, request)
-                except OSError as error:
-                    unsent = error
-                    limit.reschedule(asyncio.get_running_loop().time() + EARLY_ANSWER_S)
-                return await self._receive()
-        except OSError as error:
-            raise exchange_error(self._path, error, unsent) from error
+                    connecting.connect(path)
+                except BlockingIOError:
+                    await asyncio.sleep(BACKLOG_RETRY_S)
+                else:
+                    return Link(path, connecting)
+    except OSError as error:
+        connecting.close()
+        raise connect_error(path, error) from error
+    except asyncio.CancelledError:
+        connecting.close()
+        raise
 
-    async def _receive(self) -> Answer:
-        loop = asyncio.get_running_loop()
-        reader = AnswerReader()
-        while True:
-            data = await loop.sock_recv(self._socket, RECEIVE_BYTES)
-            answer = reader.feed(data) if data else reader.end()
-            if answer is not None:
-                return answer
-            if not data:
-                raise ConnectionError(CUT)
+
+async def _exchange(link: Link, request: bytes, timeout_s: float) -> Answer:
+    """As ``connection.exchange``."""
+    unsent: OSError | None = None
+    try:
+        async with asyncio.timeout(timeout_s) as limit:
+            try:
+                await asyncio.get_running_loop().sock_sendall(link.socket, request)
+            except OSError as error:
+                unsent = error
+                limit.reschedule(asyncio.get_running_loop().time() + EARLY_ANSWER_S)
+            return await _receive(link.socket)
+    except OSError as error:
+        raise exchange_error(link.path, error, unsent) from error
+
+
+async def _receive(connected: sockets.socket) -> Answer:
+    loop = asyncio.get_running_loop()
+    reader = AnswerReader()
+    while True:
+        data = await loop.sock_recv(connected, RECEIVE_BYTES)
+        answer = reader.feed(data) if data else reader.end()
+        if answer is not None:
+            return answer
+        if not data:
+            raise ConnectionError(CUT)
 
 
 class AsyncClient(Operations):
@@ -102,7 +100,7 @@ class AsyncClient(Operations):
         self._timeout_s = timeout_s
         self._wait_s = wait_s
         self._drop = drop
-        self._pool: Pool[AsyncConnection] = Pool()
+        self._pool = Pool()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -221,18 +219,16 @@ class AsyncClient(Operations):
             except NotReachable:
                 pass  # The daemon closed it between two requests: nothing went out, a fresh one will do.
         connect_s = min(timeout_s, calls.CONNECT_S) if self._drop else timeout_s
-        return await self._exchange_on(
-            await AsyncConnection.connect(self.socket_path, connect_s), request, timeout_s
-        )
+        return await self._exchange_on(await _connect(self.socket_path, connect_s), request, timeout_s)
 
-    async def _exchange_on(self, connection: AsyncConnection, request: bytes, timeout_s: float) -> Answer:
+    async def _exchange_on(self, link: Link, request: bytes, timeout_s: float) -> Answer:
         reusable = False
         try:
-            answer = await connection.exchange(request, timeout_s)
+            answer = await _exchange(link, request, timeout_s)
             reusable = answer.reusable
             return answer
         finally:
             if reusable:
-                self._pool.give_back(connection)
+                self._pool.give_back(link)
             else:
-                connection.close()
+                link.close()

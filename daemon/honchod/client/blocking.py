@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
-from honchod.client import calls
+from honchod.client import calls, connection
 from honchod.client.address import socket_path
-from honchod.client.connection import Connection
 from honchod.client.errors import ClientError, NoAnswer, NotReachable
 from honchod.client.operations import Operations
 from honchod.client.persistence import Persistence, is_kept
 from honchod.client.pool import Pool
 from honchod.client.results import Recalled, Written, read_recalled, read_written
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import TracebackType
+    from typing import Any
 
     from honchod.client.calls import Call
+    from honchod.client.connection import Link
     from honchod.client.wire import Answer
 
 
@@ -53,7 +54,7 @@ class Client(Operations):
         self._timeout_s = timeout_s
         self._wait_s = wait_s
         self._drop = drop
-        self._pool: Pool[Connection] = Pool()
+        self._pool = Pool()
 
     def __enter__(self) -> Client:
         return self
@@ -179,16 +180,16 @@ class Client(Operations):
             except NotReachable:
                 pass  # The daemon closed it between two requests: nothing went out, a fresh one will do.
         connect_s = min(timeout_s, calls.CONNECT_S) if self._drop else timeout_s
-        return self._exchange_on(Connection.connect(self.socket_path, connect_s), request, timeout_s)
+        return self._exchange_on(connection.connect(self.socket_path, connect_s), request, timeout_s)
 
-    def _exchange_on(self, connection: Connection, request: bytes, timeout_s: float) -> Answer:
+    def _exchange_on(self, link: Link, request: bytes, timeout_s: float) -> Answer:
         reusable = False
         try:
-            answer = connection.exchange(request, timeout_s)
+            answer = connection.exchange(link, request, timeout_s)
             reusable = answer.reusable
             return answer
         finally:
             if reusable:
-                self._pool.give_back(connection)
+                self._pool.give_back(link)
             else:
-                connection.close()
+                link.close()

@@ -14,11 +14,11 @@ import os
 import re
 import stat
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
 
 from honchod.client.errors import DropFull, DropUnusable
+from honchod.client.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -38,8 +38,9 @@ ABANDONED_S = 600.0
 """A temporary file of that age has lost its writer; nobody was told that it is kept."""
 
 _SUFFIX = ".json"
-_NAME = re.compile(r"(?P<stamp_ns>[0-9]{20})-[0-9]+-[0-9]+\.json")
-_TEMPORARY = re.compile(r"\..*\.json\.new")
+# Not compiled here: hardly ever is there a file whose name they are asked about.
+_NAME = r"(?P<stamp_ns>[0-9]{20})-[0-9]+-[0-9]+\.json"
+_TEMPORARY = r"\..*\.json\.new"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -186,9 +187,11 @@ class Box:
 
     def set_aside(self, entry: Entry) -> None:
         """Move a request to those that can never be taken in."""
-        with suppress(FileExistsError):
+        try:
+            bad = os.open(BAD, _DIRECTORY, dir_fd=self._fd)
+        except FileNotFoundError:
             os.mkdir(BAD, 0o700, dir_fd=self._fd)
-        bad = os.open(BAD, _DIRECTORY, dir_fd=self._fd)
+            bad = os.open(BAD, _DIRECTORY, dir_fd=self._fd)
         try:
             os.rename(entry.name, entry.name, src_dir_fd=self._fd, dst_dir_fd=bad)
             os.fsync(bad)
@@ -199,11 +202,14 @@ class Box:
         """Remove the temporary files whose writers died."""
         before_s = time.time() - ABANDONED_S
         with os.scandir(self._fd) as found:
-            names = [one.name for one in found if _TEMPORARY.fullmatch(one.name)]
+            names = [one.name for one in found if re.fullmatch(_TEMPORARY, one.name)]
         for name in names:
-            with suppress(FileNotFoundError):
-                if os.stat(name, dir_fd=self._fd, follow_symlinks=False).st_mtime < before_s:
-                    _unlink(name, self._fd)
+            try:
+                seen = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if seen.st_mtime < before_s:
+                _unlink(name, self._fd)
 
     def sync(self) -> None:
         """Flush the directory itself to disk."""
@@ -237,7 +243,7 @@ def _entries(fd: int) -> list[Entry]:
 
 
 def _is_entry(one: os.DirEntry[str]) -> bool:
-    if not one.name.endswith(_SUFFIX) or not _NAME.fullmatch(one.name):
+    if not one.name.endswith(_SUFFIX) or not re.fullmatch(_NAME, one.name):
         return False
     try:
         return _is_own(one.stat(follow_symlinks=False))
@@ -254,7 +260,7 @@ def _next_name(newest: str | None) -> str:
     global _count
     _count += 1
     stamp_ns = time.time_ns()
-    match = _NAME.fullmatch(newest) if newest else None
+    match = re.fullmatch(_NAME, newest) if newest else None
     if match is not None:
         stamp_ns = max(stamp_ns, int(match["stamp_ns"]) + 1)
     return f"{stamp_ns:020d}-{os.getpid()}-{_count}{_SUFFIX}"
@@ -271,5 +277,7 @@ def _write(name: str, data: bytes, directory: int) -> None:
 
 
 def _unlink(name: str, directory: int) -> None:
-    with suppress(FileNotFoundError):
+    try:
         os.unlink(name, dir_fd=directory)
+    except FileNotFoundError:
+        return

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honchod.client.errors import BadAnswer, problem_error
 from honchod.client.ids import new_id
+from honchod.client.records import NamedTuple
 from honchod.client.wire import encode_request, quote
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from honchod.client.wire import Answer
 

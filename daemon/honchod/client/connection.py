@@ -1,4 +1,4 @@
-"""One blocking connection to the daemon."""
+"""A connection to the daemon, and blocking exchanges over it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ EARLY_ANSWER_S = 0.2
 """How long to look for the answer to a request that the daemon did not take whole."""
 
 
+CUT = "the connection was closed"
+
+
 class Link:
-    """A connected Unix socket that carries one exchange at a time."""
+    """A connected Unix socket, to the daemon on ``path``, that carries one exchange at a time."""
 
     def __init__(self, path: str, connected: socket.socket) -> None:
-        self._path = path
-        self._socket = connected
+        self.path = path
+        self.socket = connected
 
     def is_stale(self) -> bool:
         """Whether the daemon has closed this idle connection, or said something unasked."""
         try:
-            self._socket.settimeout(0)
-            self._socket.recv(1, socket.MSG_PEEK)
+            self.socket.settimeout(0)
+            self.socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
             return False
         except OSError:
@@ -37,64 +40,59 @@ class Link:
 
     def close(self) -> None:
         """Close it; the daemon sees the end."""
-        self._socket.close()
+        self.socket.close()
 
 
-class Connection(Link):
-    """A link used by blocking calls."""
-
-    @classmethod
-    def connect(cls, path: str, timeout_s: float) -> Connection:
-        """Connect within ``timeout_s``. Raises NotReachable, or NotAllowed where permissions forbid it."""
-        deadline_s = time.monotonic() + timeout_s
-        connecting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            while True:
-                try:
-                    connecting.settimeout(_left_s(deadline_s))
-                    connecting.connect(path)
-                except BlockingIOError:
-                    time.sleep(BACKLOG_RETRY_S)
-                else:
-                    return cls(path, connecting)
-        except OSError as error:
-            connecting.close()
-            raise connect_error(path, error) from error
-
-    def exchange(self, request: bytes, timeout_s: float) -> Answer:
-        """Send ``request`` and wait for its answer, both within ``timeout_s``.
-
-        Raises NotReachable when the request cannot have been taken because it did not go out whole, NoAnswer
-        when it went out and the answer did not come, BadAnswer for what is not HTTP. After any of them the
-        connection is of no more use.
-        """
-        deadline_s = time.monotonic() + timeout_s
-        unsent: OSError | None = None
-        try:
-            self._socket.settimeout(_left_s(deadline_s))
-            self._socket.sendall(request)
-        except OSError as error:
-            # A daemon that refuses a request early has already answered: look for that, and only that.
-            unsent = error
-            deadline_s = time.monotonic() + EARLY_ANSWER_S
-        try:
-            return self._receive(deadline_s)
-        except OSError as error:
-            raise exchange_error(self._path, error, unsent) from error
-
-    def _receive(self, deadline_s: float) -> Answer:
-        reader = AnswerReader()
+def connect(path: str, timeout_s: float) -> Link:
+    """Connect within ``timeout_s``. Raises NotReachable, or NotAllowed where permissions forbid it."""
+    deadline_s = time.monotonic() + timeout_s
+    connecting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
         while True:
-            self._socket.settimeout(_left_s(deadline_s))
-            data = self._socket.recv(RECEIVE_BYTES)
-            answer = reader.feed(data) if data else reader.end()
-            if answer is not None:
-                return answer
-            if not data:
-                raise ConnectionError(CUT)
+            try:
+                connecting.settimeout(_left_s(deadline_s))
+                connecting.connect(path)
+            except BlockingIOError:
+                time.sleep(BACKLOG_RETRY_S)
+            else:
+                return Link(path, connecting)
+    except OSError as error:
+        connecting.close()
+        raise connect_error(path, error) from error
 
 
-CUT = "the connection was closed"
+def exchange(link: Link, request: bytes, timeout_s: float) -> Answer:
+    """Send ``request`` and wait for its answer, both within ``timeout_s``.
+
+    Raises NotReachable when the request cannot have been taken because it did not go out whole, NoAnswer
+    when it went out and the answer did not come, BadAnswer for what is not HTTP. After any of them the
+    connection is of no more use.
+    """
+    deadline_s = time.monotonic() + timeout_s
+    unsent: OSError | None = None
+    try:
+        link.socket.settimeout(_left_s(deadline_s))
+        link.socket.sendall(request)
+    except OSError as error:
+        # A daemon that refuses a request early has already answered: look for that, and only that.
+        unsent = error
+        deadline_s = time.monotonic() + EARLY_ANSWER_S
+    try:
+        return _receive(link.socket, deadline_s)
+    except OSError as error:
+        raise exchange_error(link.path, error, unsent) from error
+
+
+def _receive(connected: socket.socket, deadline_s: float) -> Answer:
+    reader = AnswerReader()
+    while True:
+        connected.settimeout(_left_s(deadline_s))
+        data = connected.recv(RECEIVE_BYTES)
+        answer = reader.feed(data) if data else reader.end()
+        if answer is not None:
+            return answer
+        if not data:
+            raise ConnectionError(CUT)
 
 
 def connect_error(path: str, error: OSError) -> NotReachable | NotAllowed:

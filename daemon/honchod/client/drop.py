@@ -6,19 +6,15 @@ machine does, each client hands over what its user left: before anything new, so
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from typing import TYPE_CHECKING
 
-from honchod.client.box import Box, Unfit, box_path
-from honchod.client.errors import ClientError, DropUnusable, Rejected
-from honchod.client.fate import Fate, fate_of
+from honchod.client.box import Box, box_path
+from honchod.client.errors import DropUnusable
 from honchod.client.results import DROPPED, Written, WrittenMessage
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from honchod.client.blocking import Client
-    from honchod.client.box import Entry
     from honchod.client.calls import Call
 
 BUDGET_S = 0.25
@@ -69,47 +65,8 @@ def keep(call: Call, *, tried: bool) -> Written:
 
 
 def _hand_over(box: Box, socket_path: str) -> bool:
-    """Hand over what waits, within the budget; True when nothing is left."""
+    from honchod.client.backlog import hand_over
     from honchod.client.blocking import Client
 
-    if not box.lock():
-        return False
-    give_up_at_s = time.monotonic() + BUDGET_S
-    settled = 0
     with Client(socket_path, timeout_s=TIMEOUT_S) as client:
-        for entry in box.entries():
-            if not _settle(box, entry, client):
-                break
-            settled += 1
-            if time.monotonic() > give_up_at_s:
-                break
-    if settled:
-        box.sync()
-    return box.is_empty()
-
-
-def _settle(box: Box, entry: Entry, client: Client) -> bool:
-    """Hand one over; False when it stays where it is."""
-    fate = _fate(box, entry, client)
-    if fate is Fate.TAKEN:
-        box.remove(entry)
-    elif fate is Fate.BAD:
-        box.set_aside(entry)
-    return fate is not Fate.LATER
-
-
-def _fate(box: Box, entry: Entry, client: Client) -> Fate:
-    try:
-        document = json.loads(box.read(entry))
-        request, tried = document["request"], document["tried"]
-    except FileNotFoundError:
-        return Fate.TAKEN
-    except (Unfit, ValueError, TypeError, KeyError, RecursionError):
-        return Fate.BAD
-    try:
-        client.call("POST", "/v1/messages", request, repeatable=True)
-    except Rejected as error:
-        return fate_of(error.status, error.code, tried=tried is True)
-    except ClientError:
-        return Fate.LATER
-    return Fate.TAKEN
+        return hand_over(box, client, budget_s=BUDGET_S)

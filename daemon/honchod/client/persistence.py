@@ -6,10 +6,9 @@ come back later: only as long as the caller said it would wait.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from honchod.client.errors import ClientError, NoAnswer, NotReachable, Rejected
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from honchod.client.calls import Call
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from typing import Generic, TypeVar
 
-from honchod.client.connection import Link
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from honchod.client.connection import Link
 
 IDLE_MAX = 8
 
-L = TypeVar("L", bound=Link)
 
-
-class Pool(Generic[L]):
+class Pool:
     """Idle connections, the last one used first.
 
     Safe between threads without a lock, because a deque's append and pop are atomic; and across a fork: the
@@ -21,11 +20,11 @@ class Pool(Generic[L]):
     """
 
     def __init__(self) -> None:
-        self._idle: deque[L] = deque()
+        self._idle: deque[Link] = deque()
         self._pid = os.getpid()
         self._closed = False
 
-    def take(self) -> L | None:
+    def take(self) -> Link | None:
         """A connection that the daemon has not closed meanwhile, or None."""
         if self._pid != os.getpid():
             self._empty()
@@ -36,7 +35,7 @@ class Pool(Generic[L]):
             link.close()
         return None
 
-    def give_back(self, link: L) -> None:
+    def give_back(self, link: Link) -> None:
         """Keep a connection for the next call, or close it when there are enough."""
         if len(self._idle) >= IDLE_MAX:
             link.close()
@@ -54,7 +53,7 @@ class Pool(Generic[L]):
         while (link := self._pop()) is not None:
             link.close()
 
-    def _pop(self) -> L | None:
+    def _pop(self) -> Link | None:
         try:
             return self._idle.pop()
         except IndexError:

@@ -6,9 +6,12 @@ that importing this package may take. Fields a newer daemon adds are ignored.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from honchod.client.errors import BadAnswer
+from honchod.client.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DROPPED = "dropped"
 """The status of a message that no daemon has taken yet: it waits in the drop box."""

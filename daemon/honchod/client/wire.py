@@ -7,9 +7,9 @@ hook may run. One reader serves the blocking and the asyncio client.
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import NamedTuple
 
 from honchod.client.errors import BadAnswer
+from honchod.client.records import NamedTuple
 
 HEAD_BYTES_MAX = 64 * 1024
 BODY_BYTES_MAX = 256 * 1024 * 1024
