@@ -1,24 +1,29 @@
 """The console script.
 
 ``send`` and ``recall`` are called by shell hooks at every prompt, so they are dispatched here, on
-standard-library modules alone; click is imported for everything else.
+standard-library modules alone, and leave without delay; click is imported for everything else.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from honchod.cli.exits import Exit, complain, stop_writing
+from honchod.cli.exits import Exit, complain, leave, stop_writing
 from honchod.client.errors import ClientError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def main() -> int:
-    """Run the command line of this process; the return value is its exit code."""
-    return dispatch(sys.argv[1:])
+    """Run the command line of this process; the return value, where it returns, is its exit code."""
+    arguments = sys.argv[1:]
+    code = dispatch(arguments)
+    _, rest = _leading_socket(arguments)
+    if rest[:1] in (["send"], ["recall"]):
+        leave(code)
+    return code
 
 
 def dispatch(arguments: Sequence[str]) -> int:

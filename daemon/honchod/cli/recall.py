@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
 
+from honchod.cli import arguments
+from honchod.cli.arguments import Arguments, Option
 from honchod.cli.exits import Exit
 from honchod.client.blocking import Client
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from typing import Any
 
     from honchod.client.results import Recalled
 
@@ -29,9 +32,59 @@ SECTIONS = ("summary", "user_representation", "user_card", "ai_representation", 
 WAIT_MS_MAX = 60_000
 
 
-def run(arguments: Sequence[str], socket: str | None) -> int:
-    """Recall what ``arguments`` ask for and print it; raises the client's errors."""
-    given = make_parser().parse_args(arguments)
+def _sections(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        raise arguments.unfit(f"no such section: {unknown[0]!r}")
+    return names
+
+
+def _wait_ms(text: str) -> int:
+    wait_ms = int(text)
+    if not 0 <= wait_ms <= WAIT_MS_MAX:
+        raise arguments.unfit(f"from 0 to {WAIT_MS_MAX} milliseconds")
+    return wait_ms
+
+
+TAKEN = Arguments(
+    program="honchod recall",
+    description="Print what memory has for the prompt.",
+    epilog=EPILOG,
+    operand="query",
+    operand_help="what was just asked; -: read from stdin",
+    options=(
+        Option("--session", "the session", metavar="S", required=True),
+        Option("--host", "the host block of the Honcho configuration (default: default)", metavar="H"),
+        Option("--scope", "the scope (default: as the host has it)", metavar="S"),
+        Option("--tokens", "the budget of the block (default: the host's)", metavar="N", read=int),
+        Option("--sections", f"only these, of {', '.join(SECTIONS)}", metavar="A,B", read=_sections),
+        Option("--wait-ms", "how long to wait for a fresh answer", metavar="MS", read=_wait_ms),
+        Option("--peek", "leave a prefetched dialectic answer for the next recall"),
+        Option("--json", "print the daemon's answer as JSON"),
+        Option("--socket", "the daemon's socket", metavar="PATH"),
+    ),
+)
+
+
+class Given:
+    """What was given on the command line, over what stands where nothing was."""
+
+    session: str
+    query: str | None = None
+    host: str | None = None
+    scope: str | None = None
+    tokens: int | None = None
+    sections: list[str] | None = None
+    wait_ms: int = 0
+    peek: bool = False
+    json: bool = False
+    socket: str | None = None
+
+
+def run(words: Sequence[str], socket: str | None) -> int:
+    """Recall what the ``words`` ask for and print it; raises the client's errors."""
+    given = arguments.parse(TAKEN, words, Given())
     query = _stdin() if given.query == "-" else given.query
     with Client(given.socket or socket) as client:
         recalled = client.recall(
@@ -54,40 +107,7 @@ def run(arguments: Sequence[str], socket: str | None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """What the command takes."""
-    parser = argparse.ArgumentParser(
-        prog="honchod recall",
-        description="Print what memory has for the prompt.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("query", nargs="?", help="what was just asked; -: read from stdin")
-    add("--session", required=True, metavar="S", help="the session")
-    add("--host", metavar="H", help="the host block of the Honcho configuration (default: default)")
-    add("--scope", metavar="S", help="the scope (default: as the host has it)")
-    add("--tokens", type=int, metavar="N", help="the budget of the block (default: the host's)")
-    add("--sections", type=_sections, metavar="A,B", help=f"only these, of {', '.join(SECTIONS)}")
-    add("--wait-ms", type=_wait_ms, default=0, metavar="MS", help="how long to wait for a fresh answer")
-    add("--peek", action="store_true", help="leave a prefetched dialectic answer for the next recall")
-    add("--json", action="store_true", help="print the daemon's answer as JSON")
-    add("--socket", metavar="PATH", help="the daemon's socket")
-    return parser
-
-
-def _sections(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in SECTIONS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"no such section: {unknown[0]!r}")
-    return names
-
-
-def _wait_ms(text: str) -> int:
-    wait_ms = int(text)
-    if not 0 <= wait_ms <= WAIT_MS_MAX:
-        raise argparse.ArgumentTypeError(f"from 0 to {WAIT_MS_MAX} milliseconds")
-    return wait_ms
+    return arguments.make_parser(TAKEN)
 
 
 def _stdin() -> str:

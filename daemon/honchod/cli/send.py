@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
 
+from honchod.cli import arguments
+from honchod.cli.arguments import Arguments, Option
 from honchod.cli.exits import Exit
 from honchod.cli.printable import printable
 from honchod.client.blocking import Client
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from typing import Any, NoReturn
 
     from honchod.client.results import Written
 
@@ -35,11 +37,75 @@ KEPT = "honchod: no daemon took it: it is kept in the drop box, and goes on once
 MESSAGE_FIELDS = ("role", "id", "author", "peer", "created_at", "metadata")
 
 
-def run(arguments: Sequence[str], socket: str | None) -> int:
-    """Send what ``arguments`` say and print what became of it; raises the client's errors."""
-    parser = make_parser()
-    given = parser.parse_args(arguments)
-    messages = _messages(given, parser)
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= 86_400:
+        raise arguments.unfit("from 0 to 86400 seconds")
+    return seconds
+
+
+TAKEN = Arguments(
+    program="honchod send",
+    description="Hand over what was said. Returns once it is on disk.",
+    epilog=EPILOG,
+    operand="text",
+    operand_help="the message; absent or -: read from stdin",
+    options=(
+        Option("--session", "the session that it belongs to", metavar="S", required=True),
+        Option("--role", "who speaks (default: user)", choices=("user", "assistant")),
+        Option("--host", "the host block of the Honcho configuration (default: default)", metavar="H"),
+        Option("--id", "a stable id of your own: the same again is stored once", metavar="ID"),
+        Option(
+            "--author", "human, assistant, subagent, cron, automation, skill, tool or import", metavar="A"
+        ),
+        Option("--peer", "the speaking peer by name", metavar="P"),
+        Option("--created-at", "when it was said (RFC 3339; default: now)", metavar="T"),
+        Option("--metadata", "a JSON object", metavar="JSON"),
+        Option("--turn-end", "the turn is over: prepare memory for the next"),
+        Option("--group", "several people speak here: who is not named is not the owner"),
+        Option("--ndjson", "read messages as JSON lines from stdin"),
+        Option(
+            "--wait",
+            "how long to try again while the daemon is away or full",
+            metavar="SECONDS",
+            read=_seconds,
+        ),
+        Option("--no-drop", "fail where no daemon answers, instead of keeping it"),
+        Option("--json", "print the daemon's answer as JSON"),
+        Option("--quiet", "print nothing when it went well"),
+        Option("--socket", "the daemon's socket", metavar="PATH"),
+    ),
+    # With a width of its own argparse need not import shutil to ask for the terminal's.
+    width=100,
+)
+
+
+class Given:
+    """What was given on the command line, over what stands where nothing was."""
+
+    session: str
+    text: str | None = None
+    role: str | None = None
+    host: str | None = None
+    id: str | None = None
+    author: str | None = None
+    peer: str | None = None
+    created_at: str | None = None
+    metadata: str | None = None
+    turn_end: bool = False
+    group: bool = False
+    ndjson: bool = False
+    wait: float = 0.0
+    no_drop: bool = False
+    json: bool = False
+    quiet: bool = False
+    socket: str | None = None
+
+
+def run(words: Sequence[str], socket: str | None) -> int:
+    """Send what the ``words`` say and print what became of it; raises the client's errors."""
+    given = arguments.parse(TAKEN, words, Given())
+    messages = _messages(given)
     with Client(given.socket or socket, wait_s=given.wait, drop=not given.no_drop) as client:
         written = client.write(
             messages,
@@ -61,49 +127,17 @@ def run(arguments: Sequence[str], socket: str | None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """What the command takes."""
-    parser = argparse.ArgumentParser(
-        prog="honchod send",
-        description="Hand over what was said. Returns once it is on disk.",
-        epilog=EPILOG,
-        # With a width of its own it need not import shutil to ask for the terminal's.
-        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=100),
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("text", nargs="?", help="the message; absent or -: read from stdin")
-    add("--session", required=True, metavar="S", help="the session that it belongs to")
-    add("--role", choices=("user", "assistant"), help="who speaks (default: user)")
-    add("--host", metavar="H", help="the host block of the Honcho configuration (default: default)")
-    add("--id", metavar="ID", help="a stable id of your own: the same again is stored once")
-    add("--author", metavar="A", help="human, assistant, subagent, cron, automation, skill, tool or import")
-    add("--peer", metavar="P", help="the speaking peer by name")
-    add("--created-at", metavar="T", help="when it was said (RFC 3339; default: now)")
-    add("--metadata", metavar="JSON", help="a JSON object")
-    add("--turn-end", action="store_true", help="the turn is over: prepare memory for the next")
-    add("--group", action="store_true", help="several people speak here: who is not named is not the owner")
-    add("--ndjson", action="store_true", help="read messages as JSON lines from stdin")
-    add(
-        "--wait",
-        type=_seconds,
-        default=0.0,
-        metavar="SECONDS",
-        help="how long to try again while the daemon is away or full",
-    )
-    add("--no-drop", action="store_true", help="fail where no daemon answers, instead of keeping it")
-    add("--json", action="store_true", help="print the daemon's answer as JSON")
-    add("--quiet", action="store_true", help="print nothing when it went well")
-    add("--socket", metavar="PATH", help="the daemon's socket")
-    return parser
+    return arguments.make_parser(TAKEN)
 
 
-def _messages(given: argparse.Namespace, parser: argparse.ArgumentParser) -> list[dict[str, Any]]:
+def _messages(given: Given) -> list[dict[str, Any]]:
     fields = {name: getattr(given, name) for name in MESSAGE_FIELDS if getattr(given, name) is not None}
     if given.ndjson:
         if fields or given.text is not None:
-            parser.error("with --ndjson the text and its fields come from stdin")
-        return [_object(line, f"line {number}", parser) for number, line in _numbered_lines()]
+            _refuse("with --ndjson the text and its fields come from stdin")
+        return [_object(line, f"line {number}") for number, line in _numbered_lines()]
     if given.metadata is not None:
-        fields["metadata"] = _object(given.metadata, "--metadata", parser)
+        fields["metadata"] = _object(given.metadata, "--metadata")
     text = given.text
     if text is None or text == "-":
         text = _stdin().removesuffix("\n")
@@ -119,13 +153,13 @@ def _stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-def _object(text: str, where: str, parser: argparse.ArgumentParser) -> dict[str, Any]:
+def _object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except ValueError as error:
-        parser.error(f"{where}: not JSON ({error})")
+        _refuse(f"{where}: not JSON ({error})")
     if not isinstance(value, dict):
-        parser.error(f"{where}: not a JSON object")
+        _refuse(f"{where}: not a JSON object")
     return value
 
 
@@ -133,11 +167,8 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError("from 0 to 86400 seconds")
-    return seconds
+def _refuse(message: str) -> NoReturn:
+    make_parser().error(message)
 
 
 def _answer(written: Written) -> dict[str, Any]:
