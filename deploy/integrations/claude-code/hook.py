@@ -10,9 +10,12 @@ import json
 import os
 import sys
 import zlib
-from typing import Any
 
 from honchod.client import Client, ClientError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 HOST = os.environ.get("HONCHOD_HOST", "claude_code")
 
