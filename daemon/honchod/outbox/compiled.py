@@ -23,7 +23,11 @@ _DIALECT: Final = sqlite.dialect(paramstyle="qmark")
 Values = Mapping[str, Any]
 
 STEP_ROWS: Final = 64
-"""So many rows are inserted by one statement at the most; a power of two."""
+"""So many rows are written by one statement at the most; a power of two."""
+EXACT_ROWS: Final = 16
+"""Up to so many rows are inserted by one statement, whatever their number: as many as come together in a busy
+commit. Running a statement costs as much as a row of it.
+"""
 
 
 _ONE_OF: Final = " IN (?)"
@@ -67,17 +71,18 @@ class ManyRows:
             raise ValueError("the columns are not in the order of the table")
         one_row = f"({', '.join('?' for _ in columns)})"
         more_rows = f", {one_row}"
-        self._sql = [compiled.string + more_rows * (2**power - 1) for power in range(STEP_ROWS.bit_length())]
+        powers = (2**power for power in range(STEP_ROWS.bit_length()))
+        sizes = {*range(1, EXACT_ROWS + 1), *powers}
+        self._sql = {size: compiled.string + more_rows * (size - 1) for size in sizes}
 
     def run(self, driver: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert them, in this order."""
         start = 0
         while left := len(rows) - start:
-            # Powers of two: few different statements, so each is prepared once.
-            power = min(left, STEP_ROWS).bit_length() - 1
-            end = start + 2**power
-            driver.execute(self._sql[power], tuple(chain.from_iterable(rows[start:end])))
-            start = end
+            # Beyond that powers of two: few different statements, so each is prepared once.
+            size = left if left <= EXACT_ROWS else 1 << min(left, STEP_ROWS).bit_length() - 1
+            driver.execute(self._sql[size], tuple(chain.from_iterable(rows[start : start + size])))
+            start += size
 
 
 class ForSome(Compiled):
