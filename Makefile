@@ -39,7 +39,7 @@ imports: $(READY)  ## who may import whom (import-linter)
 
 .PHONY: unit
 unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branch
-	$(BIN)/pytest tests/unit -n 2 -m "not slow" --cov --cov-report=term-missing:skip-covered
+	$(BIN)/pytest tests/unit -n 2 -m "not slow" -p no:schemathesis --cov --cov-report=term-missing:skip-covered
 
 .PHONY: rest
 rest: $(READY)  ## the tests with a database, a server, the program as a process

@@ -106,6 +106,7 @@ def test_there_must_be_room_for_the_marker() -> None:
         chunks("abc", len(CONTINUED))
 
 
+@pytest.mark.slow
 def test_a_lot_of_anything_takes_a_moment() -> None:
     for piece in ("\n", " ", "a", "\u0301", "🇩", ". ", "\u200d", "。"):
         text = piece * (200_000 // len(piece))

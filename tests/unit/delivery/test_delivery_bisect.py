@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from leased_events import leased
@@ -126,6 +127,7 @@ def test_one_bad_event_in_a_hundred_is_found_in_about_ten_requests() -> None:
     assert worst <= 16
 
 
+@pytest.mark.slow
 @given(BATCHES)
 @example((100, frozenset({100})))
 def test_a_server_that_always_fails_on_a_message_costs_that_message_alone(
@@ -139,6 +141,7 @@ def test_a_server_that_always_fails_on_a_message_costs_that_message_alone(
     assert lane.requests <= 1 + len(bad) * (2 * ceil(log2(size) if size > 1 else 0) + 2 + MAX_ATTEMPTS)
 
 
+@pytest.mark.slow
 @given(BATCHES)
 def test_company_alone_never_exhausts_an_event(batch: tuple[int, frozenset[int]]) -> None:
     size, bad = batch

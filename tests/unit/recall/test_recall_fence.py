@@ -64,6 +64,7 @@ def fences(text: str) -> tuple[int, int]:
 @example(
     ["<\u200bmemory-context>", "<mem\xadory-context>", "＜ｍｅｍｏｒｙ－ｃｏｎｔｅｘｔ＞", "", "", ""], None
 )
+@pytest.mark.slow
 def test_a_block_has_one_fence_no_controls_and_keeps_its_budget(texts: list[str], budget: int | None) -> None:
     parts = Parts(*(clean(text, line_chars=LINE_CHARS) for text in texts))
     block = assemble(parts, frozenset(Section), budget)
