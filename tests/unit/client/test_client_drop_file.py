@@ -108,7 +108,6 @@ def test_every_field_of_a_message_is_known() -> None:
     assert frozenset(IncomingMessage.__struct_fields__) == MESSAGE_FIELDS
 
 
-@pytest.mark.slow
 def test_a_request_that_no_socket_would_take_is_refused() -> None:
     with pytest.raises(DropRefused):
         encode(body(content="x" * REQUEST_BYTES_MAX), uid=7, now_s=NOW_S, tried=False)
