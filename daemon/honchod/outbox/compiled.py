@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
@@ -58,7 +57,7 @@ class Compiled:
 
 
 class ManyRows:
-    """The insert of many rows of one table, as tuples of ``columns`` in the table's order.
+    """The insert of many rows of one table: the values of ``columns``, in the table's order, row after row.
 
     After each step of a statement the driver needs the interpreter's lock back, which another thread may hold
     on to for milliseconds: a statement for many rows waits once for all of them.
@@ -69,20 +68,21 @@ class ManyRows:
         assert isinstance(compiled, SQLCompiler)
         if list(compiled.positiontup or ()) != list(columns):
             raise ValueError("the columns are not in the order of the table")
-        one_row = f"({', '.join('?' for _ in columns)})"
-        more_rows = f", {one_row}"
+        self._width = len(columns)
+        more_rows = f", ({', '.join('?' * self._width)})"
         powers = (2**power for power in range(STEP_ROWS.bit_length()))
         sizes = {*range(1, EXACT_ROWS + 1), *powers}
         self._sql = {size: compiled.string + more_rows * (size - 1) for size in sizes}
 
-    def run(self, driver: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Insert them, in this order."""
-        start = 0
-        while left := len(rows) - start:
+    def run(self, driver: sqlite3.Connection, values: list[Any]) -> None:
+        """Insert the rows with these values, in this order."""
+        width, start = self._width, 0
+        while left := (len(values) - start) // width:
             # Beyond that powers of two: few different statements, so each is prepared once.
             size = left if left <= EXACT_ROWS else 1 << min(left, STEP_ROWS).bit_length() - 1
-            driver.execute(self._sql[size], tuple(chain.from_iterable(rows[start : start + size])))
-            start += size
+            end = start + size * width
+            driver.execute(self._sql[size], values[start:end])
+            start = end
 
 
 class ForSome(Compiled):

@@ -35,8 +35,6 @@ _KNOWN_ONE: Final = select(event.c.message_id, event.c.digest, event.c.parts).wh
 _FIND_KNOWN_ONE: Final = Compiled(_KNOWN_ONE)
 
 
-_Row = tuple[Any, ...]
-"""A row of ``event``, as far as intake fills it: `_COLUMNS`."""
 _COLUMNS: Final = (
     "lane_id",
     "message_id",
@@ -56,7 +54,7 @@ _COLUMNS: Final = (
     "state",
     "uid",
 )
-_MESSAGE_ID: Final = _COLUMNS.index("message_id")
+"""What intake fills in of a row of ``event``."""
 _QUEUED: Final = State.QUEUED.value
 _NOTHING: Final = (0, 0)
 _NEW_EVENTS: Final = ManyRows(event, _COLUMNS)
@@ -73,15 +71,15 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
     """
     lane_id = lanes.lane_of(tx, request.lane, request.scope)
     results, fresh = _dedupe(tx, lane_id, request.events)
-    rows: list[_Row] = []
-    size = _fill(rows, lane_id, fresh, request.uid, tx.now_ms)
+    values: list[Any] = []
+    rows, size = _fill(values, lane_id, fresh, request.uid, tx.now_ms)
     if rows:
         if request.limited:
-            _check_share(tx, request.uid, bounds, len(rows), size)
-        _make_room(tx, bounds, len(rows), size)
-        _NEW_EVENTS.run(tx.driver, rows)
-        _due(tx, lane_id, request, rows)
-        _count(tx, (request.lane.host, request.lane.workspace), request.uid, len(rows), size)
+            _check_share(tx, request.uid, bounds, rows, size)
+        _make_room(tx, bounds, rows, size)
+        _NEW_EVENTS.run(tx.driver, values)
+        _due(tx, lane_id, request, fresh[0].message_id, rows)
+        _count(tx, (request.lane.host, request.lane.workspace), request.uid, rows, size)
     return tuple(results)
 
 
@@ -93,26 +91,25 @@ def append_together(
 
     Raises where that is not so for any of them, whatever it is; `append` then finds out for each.
     """
-    rows: list[_Row] = []
+    values: list[Any] = []
     waiting: dict[int, int] = {}
     taken: dict[tuple[str, str, int, bool], tuple[int, int]] = {}
     for request in requests:
-        key, uid, before = request.lane, request.uid, len(rows)
+        key, uid = request.lane, request.uid
         lane_id = lane_ids.of(tx, key, request.scope)
-        size = _fill(rows, lane_id, request.events, uid, tx.now_ms)
-        number = len(rows) - before
-        waiting[lane_id] = waiting.get(lane_id, 0) + number
+        rows, size = _fill(values, lane_id, request.events, uid, tx.now_ms)
+        waiting[lane_id] = waiting.get(lane_id, 0) + rows
         whose = (key.host, key.workspace, uid, request.limited)
-        had = taken.get(whose, _NOTHING)
-        taken[whose] = had[0] + number, had[1] + size
-    _make_room(tx, bounds, len(rows), sum(size for _, size in taken.values()))
-    for (host, workspace, uid, _), (number, size) in taken.items():
-        _count(tx, (host, workspace), uid, number, size)
+        had_rows, had_size = taken.get(whose, _NOTHING)
+        taken[whose] = had_rows + rows, had_size + size
+    _make_room(tx, bounds, sum(rows for rows, _ in taken.values()), sum(size for _, size in taken.values()))
+    for (host, workspace, uid, _), (rows, size) in taken.items():
+        _count(tx, (host, workspace), uid, rows, size)
     for _, _, uid, limited in taken:
         if limited:
             _check_share(tx, uid, bounds, 0, 0)
     # A message that is known already breaks the uniqueness of lane, id and part.
-    _NEW_EVENTS.run(tx.driver, rows)
+    _NEW_EVENTS.run(tx.driver, values)
     lanes.grow_all(tx, waiting)
     return [
         tuple([Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events])
@@ -126,13 +123,13 @@ def _count(tx: Tx, place: tuple[str, str], uid: int, rows: int, size: int) -> No
     tx.ledger.charge(uid, rows, size)
 
 
-def _due(tx: Tx, lane_id: int, request: Append, rows: Sequence[_Row]) -> None:
+def _due(tx: Tx, lane_id: int, request: Append, first_id: str, rows: int) -> None:
     """Make the lane due with its new events, or hold them until enough turns have ended."""
     if request.due_in_ms is not None:
-        lanes.grow(tx, lane_id, len(rows), due_in_ms=request.due_in_ms)
+        lanes.grow(tx, lane_id, rows, due_in_ms=request.due_in_ms)
         return
-    place = {"lane_id": lane_id, "message_id": rows[0][_MESSAGE_ID]}
-    held.hold(tx, lane_id, len(rows), tx.connection.execute(_FIRST_PART, place).scalar_one())
+    place = {"lane_id": lane_id, "message_id": first_id}
+    held.hold(tx, lane_id, rows, tx.connection.execute(_FIRST_PART, place).scalar_one())
     if request.turn_ends:
         held.turn_ended(tx, lane_id, request.every_turns)
 
@@ -163,37 +160,41 @@ def _known(tx: Tx, lane_id: int, asked: list[str]) -> Iterable[tuple[str, bytes,
     return _FIND_KNOWN.run(tx.driver, {"lane_id": lane_id, "ids": ids})
 
 
-def _fill(rows: list[_Row], lane_id: int, events: Iterable[NewEvent], uid: int, now_ms: int) -> int:
-    """Add the rows of these events, one for each of their pieces. Returns how many bytes they are."""
-    size = 0
+def _fill(
+    values: list[Any], lane_id: int, events: Iterable[NewEvent], uid: int, now_ms: int
+) -> tuple[int, int]:
+    """Add the values of these events' rows, one row for each of their pieces. Returns how many, and their
+    size in bytes.
+    """
+    rows = size = 0
     for new in events:
-        parts = len(new.pieces)
-        metadata_size = len(new.metadata) if new.metadata else 0
-        for part, piece in enumerate(new.pieces):
+        pieces, metadata = new.pieces, new.metadata
+        parts = len(pieces)
+        metadata_size = len(metadata) if metadata else 0
+        rows += parts
+        for part, piece in enumerate(pieces):
             row_size = metadata_size + (len(piece) if piece.isascii() else len(piece.encode()))
             size += row_size
-            rows.append(
-                (
-                    lane_id,
-                    new.message_id,
-                    part,
-                    parts,
-                    uuid7(),
-                    new.kind._value_,
-                    new.peer,
-                    new.role,
-                    new.author,
-                    piece,
-                    new.metadata,
-                    new.created_at_ms,
-                    now_ms,
-                    row_size,
-                    new.digest,
-                    _QUEUED,
-                    uid,
-                )
+            values += (
+                lane_id,
+                new.message_id,
+                part,
+                parts,
+                uuid7(),
+                new.kind._value_,
+                new.peer,
+                new.role,
+                new.author,
+                piece,
+                metadata,
+                new.created_at_ms,
+                now_ms,
+                row_size,
+                new.digest,
+                _QUEUED,
+                uid,
             )
-    return size
+    return rows, size
 
 
 def _check_share(tx: Tx, uid: int, bounds: Bounds, rows: int, size: int) -> None:

@@ -31,8 +31,8 @@ from honchod.outbox.values import (
 )
 from honchod.outbox.writer import Tx
 
-_READY: Final = text(f"pending > 0 AND lease_id IS NULL AND losses < {SUSPECT_AFTER}")
-_SUSPECT: Final = text(f"pending > 0 AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}")
+_READY: Final = text(f"due_at IS NOT NULL AND lease_id IS NULL AND losses < {SUSPECT_AFTER}")
+_SUSPECT: Final = text(f"due_at IS NOT NULL AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}")
 _LOOKABLE: Final = text("(look_at IS NULL OR look_at <= :now)")
 
 DUE: Final = (

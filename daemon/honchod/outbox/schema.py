@@ -29,8 +29,8 @@ SUSPECT_AFTER: Final = 3
 metadata = MetaData()
 
 _STATES: Final = ", ".join(f"'{state}'" for state in State)
-_READY: Final = f"pending > 0 AND lease_id IS NULL AND losses < {SUSPECT_AFTER}"
-_SUSPECT: Final = f"pending > 0 AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}"
+_READY: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses < {SUSPECT_AFTER}"
+_SUSPECT: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}"
 
 lane = Table(
     "lane",
@@ -41,6 +41,8 @@ lane = Table(
     Column("session", Text, nullable=False),
     Column("scope", Text),
     Column("pending", Integer, nullable=False, server_default="0"),
+    # Null when nothing waits, and only then. The due lanes are found by it alone: a lane that waits already
+    # keeps its place in their indexes, however much is added.
     Column("due_at", Integer),
     Column("failures", Integer, nullable=False, server_default="0"),
     Column("last_error", Text),

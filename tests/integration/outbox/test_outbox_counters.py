@@ -101,6 +101,8 @@ def check(reader: Connection) -> None:
         " AS waiting FROM lane WHERE pending <> waiting"
     )
     assert list(wrong) == []
+    undue = reader.exec_driver_sql("SELECT id FROM lane WHERE (pending > 0) <> (due_at IS NOT NULL)")
+    assert list(undue) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -31,8 +31,12 @@ ROWID = "INTEGER PRIMARY KEY"
 LETTERS = letters._LIST.where(event.c.id > 3).limit(50)
 
 PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
-    "the due lane": (leases.DUE, {"host": "h", "now": 1}, "lane_due (host=? AND due_at<?)"),
-    "the due suspect": (leases.DUE_SUSPECT, {"host": "h", "now": 1}, "lane_suspect (host=? AND due_at<?)"),
+    "the due lane": (leases.DUE, {"host": "h", "now": 1}, "lane_due (host=? AND due_at>? AND due_at<?)"),
+    "the due suspect": (
+        leases.DUE_SUSPECT,
+        {"host": "h", "now": 1},
+        "lane_suspect (host=? AND due_at>? AND due_at<?)",
+    ),
     "when the next is due": (leases.NEXT_DUE, {"host": "h", "now": 1}, "lane_due (host=? AND due_at>?)"),
     "when the next suspect is due": (
         leases.NEXT_SUSPECT,
