@@ -27,6 +27,8 @@ def chunks(text: str, max_chars: int) -> list[str]:
     """
     if max_chars <= len(CONTINUED):
         raise ValueError(f"max_chars must be over {len(CONTINUED)}")
+    if len(text) <= max_chars:
+        return [text]
     pieces: list[str] = []
     start, marker = 0, ""
     while len(text) - start > max_chars - len(marker):

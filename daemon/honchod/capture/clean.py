@@ -44,7 +44,7 @@ def without_recalled(text: str) -> str:
     closed goes up to the end if its tag opens or ends a line, as an injected one does; in the middle of a
     sentence only the tag goes. A tag in quotes or backticks is talked about, not meant: it stays.
     """
-    if _FENCE not in text.lower():
+    if "<" not in text or _FENCE not in text.lower():
         return text
     kept = _Kept()
     at = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -36,6 +37,11 @@ class StripBlock:
     closing: str
     by: str | None
 
+    @property
+    def begins(self) -> str:
+        """A regular expression for what its block begins with."""
+        return re.escape(self.opening)
+
     def apply(self, text: str) -> str:
         """``text`` without the block; the same text where there is none."""
         if self.at is Anchor.START:
@@ -50,9 +56,13 @@ class StripBlock:
 
 @dataclass(frozen=True, slots=True)
 class StripPattern:
-    """Takes out what ``pattern`` matches at the start or the end of the message."""
+    """Takes out what ``pattern`` matches at the start or the end of the message.
+
+    ``begins`` is the regular expression itself, anchored nowhere.
+    """
 
     at: Anchor
+    begins: str
     pattern: re.Pattern[str]
     by: str | None
 
@@ -67,18 +77,50 @@ class StripPattern:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A turn that matches is the runtime's own. ``pattern`` is anchored already."""
+    """A turn that matches ``pattern``, a regular expression, at its start is the runtime's own."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     by: str | None
 
 
 @dataclass(frozen=True, slots=True)
+class AuthorRules:
+    """The rules that hold for one author. Where there are none of a kind, its pattern is None."""
+
+    strip: tuple[StripBlock | StripPattern, ...]
+    opening: re.Pattern[str] | None
+    """Matches at the start of every message that one of the rules for a start holds for."""
+    closing: tuple[StripBlock | StripPattern, ...]
+    """The rules for an end."""
+    drop: re.Pattern[str] | None
+
+    def may_strip(self, text: str) -> bool:
+        """Whether a rule may take something off ``text``; False is certain."""
+        if self.opening is not None and self.opening.match(text):
+            return True
+        return bool(self.closing) and any(rule.apply(text) != text for rule in self.closing)
+
+
 class HostPatterns:
     """The rules of one runtime, those that hold for every runtime included."""
 
-    strip: tuple[StripBlock | StripPattern, ...]
-    drop: tuple[Drop, ...]
+    def __init__(self, strip: tuple[StripBlock | StripPattern, ...], drop: tuple[Drop, ...]) -> None:
+        self.strip = strip
+        self.drop = drop
+        self._by_author: dict[str, AuthorRules] = {}
+
+    def of(self, author: str) -> AuthorRules:
+        """The rules that hold for ``author``, one of the API's."""
+        rules = self._by_author.get(author)
+        if rules is None:
+            strip = tuple(rule for rule in self.strip if concerns(rule.by, author))
+            rules = self._by_author[author] = AuthorRules(
+                strip=strip,
+                opening=_any_of([rule.begins for rule in strip if rule.at is Anchor.START]),
+                closing=tuple(rule for rule in strip if rule.at is Anchor.END),
+                drop=_any_of([rule.pattern for rule in self.drop if concerns(rule.by, author)]),
+            )
+        return rules
 
 
 def concerns(by: str | None, author: str) -> bool:
@@ -123,9 +165,14 @@ def _strip_rule(rule: dict[str, str]) -> StripBlock | StripPattern:
         return StripBlock(at, rule["opening"], rule["closing"], rule.get("by"))
     body = rule["pattern"]
     anchored = rf"\s*(?:{body})\s*" if at is Anchor.START else rf"(?:{body})\s*\Z"
-    return StripPattern(at, re.compile(anchored), rule.get("by"))
+    return StripPattern(at, body, re.compile(anchored), rule.get("by"))
 
 
 def _drop_rule(rule: dict[str, str]) -> Drop:
     end = r"\s*\Z" if Anchor(rule["at"]) is Anchor.WHOLE else ""
-    return Drop(re.compile(rf"\s*(?:{rule['pattern']}){end}"), rule.get("by"))
+    return Drop(rf"(?:{rule['pattern']}){end}", rule.get("by"))
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    """One pattern for all, white space before them left out of account."""
+    return re.compile(rf"\s*(?:{'|'.join(patterns)})") if patterns else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from honchod.capture.host_patterns import HostPatterns, concerns
+from honchod.capture.host_patterns import HostPatterns
 
 _MAX_LAYERS = 16
 
@@ -12,11 +12,13 @@ def without_metadata(text: str, patterns: HostPatterns, author: str) -> str:
 
     Layers are taken off until none is left: a timestamp before a sender block before the words.
     """
+    rules = patterns.of(author)
+    if not rules.may_strip(text):
+        return text
     for _ in range(_MAX_LAYERS):
         before = text
-        for rule in patterns.strip:
-            if concerns(rule.by, author):
-                text = rule.apply(text)
+        for rule in rules.strip:
+            text = rule.apply(text)
         if text == before:
             break
     return text
@@ -24,4 +26,5 @@ def without_metadata(text: str, patterns: HostPatterns, author: str) -> str:
 
 def is_noise(text: str, patterns: HostPatterns, author: str) -> bool:
     """Whether the whole message is the runtime's own: an internal turn, a heartbeat, a notice."""
-    return any(concerns(rule.by, author) and rule.pattern.match(text) for rule in patterns.drop)
+    drop = patterns.of(author).drop
+    return drop is not None and drop.match(text) is not None

@@ -5,9 +5,9 @@ Redaction comes before the cut, so that no secret survives across it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from honchod.capture.chunk import chunks
 from honchod.capture.clean import well_formed, without_control_tokens, without_recalled
@@ -25,9 +25,11 @@ class HidesSecrets(Protocol):
     def value(self, value: Any) -> Any:
         """A JSON value without its secrets."""
 
+    def is_clean(self, text: str) -> bool:
+        """Whether `text` would surely change neither ``text`` nor any line of it."""
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+
+class Captured(NamedTuple):
     """What may be stored: the pieces of the content in order, at least one, and the metadata."""
 
     pieces: tuple[str, ...]
@@ -59,23 +61,39 @@ class Pipeline:
         ``author`` is one of the API's authors; what only a person can say is looked for in ``human`` ones
         alone. Raises ``RedactionFailed``, with nothing of the content in it, whatever the redactor raised.
         """
-        text = without_recalled(well_formed(content))
-        text = without_metadata(text, self._patterns, author)
-        if not text.strip():
-            return Dropped("empty")
-        if is_noise(text, self._patterns, author):
-            return Dropped("noise")
-        text, clean = self._redacted(text, _well_formed_value(dict(metadata or {})))
-        return Captured(tuple(chunks(without_control_tokens(text), self._max_chars)), clean)
+        said = self.said(content, author)
+        return said if isinstance(said, Dropped) else self.kept(said, metadata)
 
-    def _redacted(self, text: str, metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        if self._redactor is None:
-            return text, metadata
+    def said(self, content: str, author: str) -> str | Dropped:
+        """The first half of `run`: cleans and filters the words of ``author``."""
+        text = without_metadata(without_recalled(well_formed(content)), self._patterns, author)
+        if not text or text.isspace():
+            return Dropped("empty")
+        return Dropped("noise") if is_noise(text, self._patterns, author) else text
+
+    def are_clean(self, texts: Sequence[str]) -> bool:
+        """Whether there is surely nothing to hide in any of them: one look instead of one for each."""
         try:
-            return self._redactor.text(text), self._redactor.value(metadata) if metadata else metadata
+            return self._redactor is None or self._redactor.is_clean("\n".join(texts))
         except Exception:
-            # Not chained: the cause may carry the content.
-            raise RedactionFailed("a redactor failed; nothing was stored") from None
+            raise _failed() from None
+
+    def kept(self, text: str, metadata: Mapping[str, Any] | None, *, clean: bool = False) -> Captured:
+        """The second half of `run`: redacts and cuts what was said. Of ``clean`` words that is known."""
+        if self._redactor is not None:
+            try:
+                text = text if clean else self._redactor.text(text)
+                metadata = self._redactor.value(_well_formed_value(metadata)) if metadata else {}
+            except Exception:
+                # Not chained: the cause may carry the content.
+                raise _failed() from None
+        elif metadata:
+            metadata = _well_formed_value(metadata)
+        return Captured(tuple(chunks(without_control_tokens(text), self._max_chars)), metadata or {})
+
+
+def _failed() -> RedactionFailed:
+    return RedactionFailed("a redactor failed; nothing was stored")
 
 
 def _well_formed_value(value: Any) -> Any:
@@ -83,7 +101,7 @@ def _well_formed_value(value: Any) -> Any:
     match value:
         case str():
             return well_formed(value)
-        case dict():
+        case Mapping():
             return {well_formed(key): _well_formed_value(item) for key, item in value.items()}
         case list() | tuple():
             return [_well_formed_value(item) for item in value]

@@ -8,17 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from honchod.capture.secret.assignments import find_assigned
-from honchod.capture.secret.blocks import find_private_keys
-from honchod.capture.secret.commands import find_in_commands
-from honchod.capture.secret.credentials import CREDENTIALS
+from honchod.capture.secret.finders import find_secrets, holds_none
 from honchod.capture.secret.names import NameKind, name_kind
-from honchod.capture.secret.providers import PROVIDER_KEYS
-from honchod.capture.secret.shape import Sieve
-from honchod.capture.secret.spans import PLACEHOLDER, Haystack, Span, hide
+from honchod.capture.secret.spans import PLACEHOLDER, Span, hide
 from honchod.capture.secret.values import Form, is_placeholder, is_secret_value
 
-_SHAPES = Sieve((*PROVIDER_KEYS, *CREDENTIALS))
 _PASSES_MAX = 32
 _MAX_DEPTH = 64
 _TOO_DEEP = "[redacted:too_deep]"
@@ -56,12 +50,15 @@ class Redactor:
         """
         for _ in range(_PASSES_MAX):
             spans = self._spans(text)
-            hidden = hide(text, spans) if spans else text
-            if hidden == text:
+            if not spans or (hidden := hide(text, spans)) == text:
                 return text
             # A secret may only show once another is gone.
             text = hidden
         raise ValueError("redaction does not come to rest")
+
+    def is_clean(self, text: str) -> bool:
+        """Whether there is surely nothing to hide, neither in ``text`` nor in any line of it."""
+        return not self._patterns and holds_none(text)
 
     def value(self, value: Any) -> Any:
         """A JSON value without its secrets: every string of it, keys too, at any depth.
@@ -72,13 +69,10 @@ class Redactor:
         return self._value(value, None, _MAX_DEPTH)
 
     def _spans(self, text: str) -> list[Span]:
-        haystack = Haystack.of(text)
-        spans = [span for pattern in self._patterns for span in pattern.find(text)]
-        spans += find_private_keys(haystack)
-        spans += _SHAPES.find(haystack)
-        spans += find_assigned(haystack)
-        spans += find_in_commands(haystack)
-        if self._allow:
+        spans = find_secrets(text)
+        if self._patterns:
+            spans = [*(span for pattern in self._patterns for span in pattern.find(text)), *spans]
+        if self._allow and spans:
             spans = [span for span in spans if not self._is_allowed(text[span.start : span.end])]
         return spans
 

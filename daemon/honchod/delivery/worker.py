@@ -122,9 +122,8 @@ class Worker:
         self.notify()
 
     def notify(self) -> None:
-        """Something may be due. Whoever is being answered at this moment comes first."""
-        if not self._wake.is_set():
-            asyncio.get_running_loop().call_soon(self._wake.set)
+        """Something may be due."""
+        self._wake.set()
 
     async def wake(self, hosts: tuple[str, ...] | None = None) -> None:
         """Try everything that waits, now: lanes in backoff, and circuits that are open."""

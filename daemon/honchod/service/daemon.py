@@ -9,6 +9,7 @@ import platform
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from importlib.metadata import version
 from logging import DEBUG
 from pathlib import Path
@@ -151,7 +152,8 @@ class Daemon(Operating):
         names = NameRedactor(redactor, self._salt)
         self._places = Places(await self._outbox.generations(), names.hide)
         self._intake = Intake(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
-        self._intake.on_append = self._worker.notify
+        # Whoever has waited for the commit is answered before the scheduler looks for work.
+        self._intake.on_append = partial(asyncio.get_running_loop().call_soon, self._worker.notify)
         self.seeds = Seeds(self._outbox, self._hosts, self._places, redactor, names, clock=self._clock)
         self.seeds.on_append = self._worker.notify
         self.sessions = SessionDesk(self._outbox, self._hosts, self._places)

@@ -139,6 +139,12 @@ def test_redaction_can_be_switched_off() -> None:
     assert captured == Captured(("password=hunter2",), {})
 
 
+def test_metadata_is_well_formed_where_redaction_is_switched_off() -> None:
+    captured = Pipeline("hermes", None, LIMIT).run("Hello.", "human", {"password": "hunter2", "a\0": ["\0b"]})
+
+    assert captured == Captured(("Hello.",), {"password": "hunter2", "a": ["b"]})
+
+
 def test_the_same_message_twice_is_captured_the_same() -> None:
     content = "<memory-context>x</memory-context>\npassword=hunter2 <|endoftext|> a\ud800"
 

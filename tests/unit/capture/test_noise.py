@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import honchod.capture.host_patterns
-from honchod.capture.host_patterns import HostPatterns, patterns_for, runtime_of
+from honchod.capture.host_patterns import HostPatterns, concerns, patterns_for, runtime_of
 from honchod.capture.noise import is_noise, without_metadata
 
 FILES = sorted((Path(honchod.capture.host_patterns.__file__).parent / "patterns").glob("*.toml"))
@@ -254,3 +257,31 @@ def test_no_rule_blows_up(host: str, piece: str) -> None:
     text = piece * (50_000 // len(piece))
 
     is_noise(without_metadata(text, patterns_for(host), "human"), patterns_for(host), "human")
+
+
+PIECES = st.sampled_from(
+    [text for texts in (*NOISE.values(), *ASSISTANT_NOISE.values()) for text in texts]
+    + SPEECH
+    + [text for _, text, _ in METADATA]
+    + ["[message_id: 1]", "<system-reminder>x</system-reminder>", "[Triggering message id: 17]", "System: ["]
+    + [" ", "\n", "\u00a0", "\x1c", "x" * 4_100]
+)
+
+
+@given(
+    st.lists(PIECES, max_size=5).flatmap(
+        lambda pieces: st.sampled_from(["", "\n"]).map(lambda s: s.join(pieces))
+    ),
+    st.sampled_from([*NOISE, "default"]),
+    st.sampled_from(["human", "assistant", "cron", "import"]),
+)
+def test_the_rules_of_an_author_do_what_each_rule_does_in_turn(text: str, host: str, author: str) -> None:
+    patterns = patterns_for(host)
+    stripped = text
+    for _ in range(16):
+        for rule in patterns.strip:
+            if concerns(rule.by, author):
+                stripped = rule.apply(stripped)
+    assert without_metadata(text, patterns, author) == stripped
+    own = [drop for drop in patterns.drop if concerns(drop.by, author)]
+    assert is_noise(text, patterns, author) == any(re.match(rf"\s*{drop.pattern}", text) for drop in own)

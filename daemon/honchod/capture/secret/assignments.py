@@ -96,7 +96,7 @@ def _clues(haystack: Haystack) -> list[int]:
     places: list[int] = []
     clues = ASCII_CLUES if lowered.isascii() else CLUES
     # Asking whether it is there costs a third of asking where.
-    for clue in [clue for clue in clues if clue in lowered]:
+    for clue in filter(lowered.__contains__, clues):
         at = lowered.find(clue)
         while at >= 0:
             places.append(at)

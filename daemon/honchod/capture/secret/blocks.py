@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from honchod.capture.secret.spans import Haystack, Span
 
+HINTS = ("PRIVATE KEY", "Private-Lines")
+"""One of them is in every text that holds a private key."""
+
 _BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,4}")
@@ -22,7 +25,7 @@ _MAX_BLOCK_CHARS = 65_536
 def find_private_keys(haystack: Haystack) -> Iterator[Span]:
     """Spans of PEM, OpenSSH, PGP and PuTTY private keys, also of those whose END line was cut off."""
     text = haystack.text
-    if "PRIVATE KEY" not in text and "Private-Lines" not in text:
+    if not any(map(text.__contains__, HINTS)):
         return
     ends = [match.end() for match in _END.finditer(text)]
     begins = [match.span() for match in _BEGIN.finditer(text)]

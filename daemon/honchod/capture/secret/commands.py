@@ -33,6 +33,8 @@ _COMMANDS = (
     _Command("docker login", _PASSWORD_FLAG),
     _Command("redis-cli", _PASSWORD_FLAG),
 )
+HINTS = tuple(command.name for command in _COMMANDS)
+"""One of them is in every text that holds such a command line."""
 
 
 def find_in_commands(haystack: Haystack) -> Iterator[Span]:

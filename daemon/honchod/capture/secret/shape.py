@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from honchod.capture.secret.spans import Haystack, Span
+from honchod.capture.secret.words import any_of
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,21 @@ class Sieve:
     def __init__(self, shapes: Sequence[Prefixed | Shape]) -> None:
         self._shapes = shapes
         dense = [hint for shape in shapes if not _looks_at_all(shape) for hint in _hints(shape)]
-        self._dense = re.compile("|".join(re.escape(hint) for hint in dense))
-        self._lowered = tuple(hint for shape in shapes if _looks_at_all(shape) for hint in _hints(shape))
+        self._dense = any_of(dense)
+        self.lowered = tuple(hint for shape in shapes if _looks_at_all(shape) for hint in _hints(shape))
+        """Where no long word is, one of these is in every text that holds one of the shapes, in any case."""
 
     def find(self, haystack: Haystack) -> Iterator[Span]:
         """The spans of all shapes in the text."""
-        if self._dense.search(haystack.dense) or any(hint in haystack.lowered for hint in self._lowered):
+        if self.may_be_in(haystack):
             for shape in self._shapes:
                 yield from shape.find(haystack)
+
+    def may_be_in(self, haystack: Haystack) -> bool:
+        """Whether the text holds a hint of one of the shapes."""
+        return self._dense.search(haystack.dense) is not None or any(
+            map(haystack.lowered.__contains__, self.lowered)
+        )
 
 
 def _looks_at_all(shape: Prefixed | Shape) -> bool:

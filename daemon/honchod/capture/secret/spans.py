@@ -5,33 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 PLACEHOLDER = re.compile(r"\[redacted:[a-z0-9_]{1,40}\]")
 """What a hidden secret leaves behind; never redacted again, which makes redaction idempotent."""
 
+DENSE_CHARS = 15
 
-_DENSE_CHARS = 15
 
-
-@dataclass(frozen=True, slots=True)
-class Haystack:
+class Haystack(NamedTuple):
     """A text, prepared once for all finders.
 
-    ``lowered`` is the text in lower case and exactly as long, so positions in one hold in the other.
-    ``dense`` holds only its words of 15 characters and more, one a line: no key of a provider is shorter,
-    and ordinary text has few such words.
+    ``lowered`` is what `lower` and ``dense`` what `dense` makes of it.
     """
 
     text: str
     lowered: str
     dense: str
 
-    @classmethod
-    def of(cls, text: str) -> Haystack:
-        """Prepares ``text``."""
-        # U+0130 is the one character that grows in lower case.
-        lowered = text.lower() if text.isascii() else text.replace("\u0130", "i").lower()
-        return cls(text, lowered, "\n".join([word for word in text.split() if len(word) >= _DENSE_CHARS]))
+
+def lower(text: str) -> str:
+    """``text`` in lower case and exactly as long, so that positions in one hold in the other."""
+    # U+0130 is the one character that grows in lower case.
+    return text.lower() if text.isascii() else text.replace("\u0130", "i").lower()
+
+
+def dense(text: str) -> str:
+    """The words of ``text`` of `DENSE_CHARS` and more, one a line.
+
+    No key of a provider is shorter, and ordinary text has few such words.
+    """
+    return "\n".join([word for word in text.split() if len(word) >= DENSE_CHARS])
 
 
 @dataclass(frozen=True, slots=True)
