@@ -66,7 +66,7 @@ def test_forgetting_what_waits_leaves_no_byte_and_the_lane_goes_on(box: Box) -> 
     assert box(box.outbox.pending(LaneKey("h", "w", "s"))) == 1
     assert box(box.outbox.search(Sought("xylophonist", ("h",), "w"))) == []
     assert [event.content for event in box.lease("h").events] == ["after"]
-    box(box.outbox._read(check))
+    box(box.outbox._read(lambda reader: check(reader, box.outbox._writer._standing)))
     box.reopen()
     files = b"".join(path.read_bytes() for path in Path(box.directory).glob("outbox*"))
     assert b"xylophonist" not in files
@@ -79,7 +79,7 @@ def test_what_was_forgotten_may_be_concluded_again(box: Box) -> None:
     assert not conclude(box, message_id="c2").duplicate
     assert box(box.outbox.erase_conclusions([2])) == Erased(waiting=1, in_doubt=0)
     assert not conclude(box, message_id="c3").duplicate
-    box(box.outbox._read(check))
+    box(box.outbox._read(lambda reader: check(reader, box.outbox._writer._standing)))
 
 
 def test_what_is_on_its_way_or_in_doubt_is_left_alone(box: Box) -> None:

@@ -99,11 +99,12 @@ def check(reader: Connection, known: Standing) -> None:
     waiting = reader.exec_driver_sql(
         "SELECT uid, count(*), sum(size) FROM event WHERE state = 'queued' GROUP BY uid"
     )
-    assert set(map(tuple, shares)) == (held := set(map(tuple, waiting)))
+    held = set(map(tuple, waiting))
+    assert set(map(tuple, shares)) == held
     # What the writer knows by heart is what it would read.
     nothing = Ledger()
     assert known.rows(nothing) == sum(counts.rows for counts in counted.values())
-    by_heart = {(uid, *known.share_of(uid, nothing)) for uid in UIDS}
+    by_heart = {(uid, *known.share_of(uid, nothing)) for uid in {*UIDS, *(uid for uid, *_ in held)}}
     assert {share for share in by_heart if share[1:] != (0, 0)} == held
     wrong = reader.exec_driver_sql(
         "SELECT id, pending, (SELECT count(*) FROM event WHERE lane_id = lane.id AND state = 'queued')"
