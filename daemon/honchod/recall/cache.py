@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -59,6 +59,8 @@ class Cache:
         self._removed: set[CacheKey] = set()
         self._used: set[CacheKey] = set()
         self.bytes = 0
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when there is something for `take_changes`."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -89,6 +91,7 @@ class Cache:
         self._set(key, entry)
         self._changed.add(key)
         self._removed.discard(key)
+        self.on_change()
 
     def failed(self, key: CacheKey) -> None:
         """The last attempt to refresh this answer failed: it stays, and is no longer fresh."""
@@ -108,6 +111,7 @@ class Cache:
             if not entry.old:
                 entry.old = True
                 self._changed.add(key)
+                self.on_change()
         return keys
 
     def drop(self, destination: str, workspace: str) -> int:
@@ -116,6 +120,7 @@ class Cache:
         for key in keys:
             self._drop(key)
             self._removed.add(key)
+            self.on_change()
         return len(keys)
 
     def clear(self) -> int:

@@ -19,18 +19,22 @@ FLUSH_S: Final = 2.0
 
 
 class Keeper:
-    """Writes what changed, every `FLUSH_S`. `load` first, `close` last."""
+    """Writes what changed, at most `FLUSH_S` later. `load` first, `close` last."""
 
     def __init__(self, store: RecallStore, cache: Cache, counted: Turns) -> None:
         self._store = store
         self._cache = cache
         self._turns = counted
         self._loop: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        cache.on_change = counted.on_change = self._changed.set
 
     async def load(self) -> None:
         """Fill cache and turns with what was kept, and begin to keep."""
         self._cache.fill(await self._store.answers(self._cache.max_entries))
         self._turns.fill(await self._store.turns(turns.KEPT), await self._store.underived())
+        # What could not be read, or is too much, goes from the disk too.
+        self._changed.set()
         self._loop = asyncio.create_task(self._run())
 
     async def close(self) -> None:
@@ -46,7 +50,9 @@ class Keeper:
 
     async def _run(self) -> None:
         while True:
+            await self._changed.wait()
             await asyncio.sleep(FLUSH_S)
+            self._changed.clear()
             await self._flush(used_too=False)
 
     async def _flush(self, *, used_too: bool) -> None:

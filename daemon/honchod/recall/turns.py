@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -23,6 +23,8 @@ class Turns:
         self._rows: OrderedDict[LaneKey, TurnRow] = OrderedDict()
         self._changed: set[LaneKey] = set()
         self._underived: Counter[str] = Counter()
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when there is something for `take_changes`."""
 
     def of(self, lane: LaneKey) -> TurnRow:
         """The session's turns; none have ended in one that is not known."""
@@ -104,6 +106,7 @@ class Turns:
         self._rows[row.lane] = row
         self._rows.move_to_end(row.lane)
         self._changed.add(row.lane)
+        self.on_change()
         if len(self._rows) > KEPT and (oldest := next(iter(self._rows))) not in self._changed:
             # One that is not on disk yet must not be lost: it goes after the next flush.
             del self._rows[oldest]
