@@ -27,6 +27,8 @@ from support.waiting import wait_until
 TERM_S = 1.5
 """What the tests set as ``WatchdogSec``."""
 ALIVE = "WATCHDOG=1"
+SO_ACCEPTCON = 1 << 16
+"""linux/net.h: the flag of a socket that listens."""
 
 
 @pytest.fixture
@@ -171,6 +173,12 @@ def test_writes_during_a_restart_wait_instead_of_failing(
     assert remote.contents(workspace, "s") == [str(number + 1) for number in range(len(results))]
 
 
+def _is_listened_on(path: Path) -> bool:
+    """Without connecting, which would start the daemon. The file is there a moment before that."""
+    sockets = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+    return any(one[-1] == str(path) and int(one[3], 16) & SO_ACCEPTCON for one in sockets)
+
+
 @pytest.mark.skipif(not shutil.which("systemd-socket-activate"), reason="systemd-socket-activate is absent")
 def test_it_serves_on_the_socket_that_systemd_hands_in(daemon: DaemonProcess) -> None:
     """The first caller starts it; its files are not at the path of its own settings."""
@@ -187,7 +195,7 @@ def test_it_serves_on_the_socket_that_systemd_hands_in(daemon: DaemonProcess) ->
             stderr=log,
             env={**environ, "HONCHOD_HONCHO_CONFIG": str(daemon.hosts_file)},
         )
-    wait_until(daemon.socket.exists, "the socket")
+    wait_until(lambda: _is_listened_on(daemon.socket), "the socket")
     with daemon.client(timeout_s=30) as client:
         assert client.write([{"content": "hello"}], session="s").results[0].status == "queued"
     (ready,) = daemon.events("daemon.ready")
