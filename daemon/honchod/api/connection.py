@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import select
 import time
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -50,7 +49,7 @@ class Connection(web.RequestHandler):
         super().__init__(connections, loop=loop, **options)
         self._connections = connections
         self._body: StreamReader | None = None
-        self._work: asyncio.Task[None] | None = None
+        self._work: asyncio.Task[Any] | None = None
         self._half_closed = False
         self._handed_over = False
         self._serving = False
@@ -114,26 +113,28 @@ class Connection(web.RequestHandler):
         self.enter(Phase.WORKING)
         answer = self._connections.serve(whole, self)
         if isinstance(answer, Reply):
-            self.send(answer)
+            self._send(answer)
         else:
-            self._connections.working += 1
-            self._work = self._loop.create_task(self._finish(answer))
+            self._work = work = self._loop.create_task(answer)
+            # What one commit has answered is done in one round of the loop and sent in the next: a process
+            # that waits for several of its answers is woken once, which costs most of a small write.
+            work.add_done_callback(self._finish)
 
-    async def _finish(self, answer: Coroutine[Any, Any, Reply | EventStream]) -> None:
-        try:
-            reply = await answer
-        except Exception as error:
+    def _finish(self, work: asyncio.Task[Reply | EventStream]) -> None:
+        self._work = None
+        if work.cancelled():
+            return
+        error = work.exception()
+        if error is not None:
             self.log_exception(exc_info=error)
             self.cut()
             return
-        finally:
-            self._work = None
-            self._connections.working -= 1
+        reply = work.result()
         # Who wants a stream does not come whole.
         assert isinstance(reply, Reply)
-        self._connections.send_soon(self, reply)
+        self._send(reply)
 
-    def send(self, reply: Reply) -> None:
+    def _send(self, reply: Reply) -> None:
         """Send the answer to the request that came whole, and go on with what came meanwhile."""
         if self.transport is not None:
             self.enter(Phase.SENDING)

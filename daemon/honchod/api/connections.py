@@ -43,10 +43,7 @@ class Connections(web.Server):
         self._open: set[Connection] = set()
         self._emptied: asyncio.Event = asyncio.Event()
         self._sweeper: asyncio.TimerHandle | None = None
-        self._outgoing: list[tuple[Connection, Reply]] = []
         self.closing = False
-        self.working = 0
-        """How many requests that came whole are worked on."""
 
     def __call__(self) -> Connection:
         """A connection for a peer that is just being accepted."""
@@ -62,24 +59,6 @@ class Connections(web.Server):
             lingering_time=_LINGER_S,
             auto_decompress=False,
         )
-
-    def send_soon(self, connection: Connection, reply: Reply) -> None:
-        """Send an answer together with those that are ready in the same round of the loop.
-
-        A commit answers many at once. Their answers one after the other, with nothing in between, wake a
-        process that waits for several of them once, which costs most of a small write.
-        """
-        if self.working == 0 and not self._outgoing:
-            connection.send(reply)
-            return
-        self._outgoing.append((connection, reply))
-        if len(self._outgoing) == 1:
-            self._loop.call_soon(self._send_all)
-
-    def _send_all(self) -> None:
-        outgoing, self._outgoing = self._outgoing, []
-        for connection, reply in outgoing:
-            connection.send(reply)
 
     def admit(self, newcomer: Connection) -> None:
         """Take a new connection in; at the limit the one that has waited longest makes room for it."""

@@ -9,6 +9,7 @@ import structlog
 from aiohttp import web
 
 from honchod.api import problems
+from honchod.api.asked import SERVER
 from honchod.api.connection import Connection
 from honchod.api.phases import Phase
 from honchod.api.route import EventStream
@@ -30,7 +31,7 @@ async def send(
         headers={
             "Content-Type": f"{MEDIA_TYPE}; charset=utf-8",
             "Cache-Control": "no-cache",
-            "Server": "honchod",
+            "Server": SERVER,
             "X-Request-Id": name,
         }
     )
