@@ -18,7 +18,7 @@ from honchod.errors import LeaseLost
 from honchod.ids import uuid7
 from honchod.outbox import batches, endings, lanes
 from honchod.outbox.held import rest_due_in_ms
-from honchod.outbox.schema import SUSPECT_AFTER, event, lane
+from honchod.outbox.schema import READY, SUSPECT, SUSPECT_AFTER, event, lane
 from honchod.outbox.values import (
     Bisect,
     LaneKey,
@@ -31,8 +31,8 @@ from honchod.outbox.values import (
 )
 from honchod.outbox.writer import Tx
 
-_READY: Final = text(f"due_at IS NOT NULL AND lease_id IS NULL AND losses < {SUSPECT_AFTER}")
-_SUSPECT: Final = text(f"due_at IS NOT NULL AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}")
+_READY: Final = text(READY)
+_SUSPECT: Final = text(SUSPECT)
 _LOOKABLE: Final = text("(look_at IS NULL OR look_at <= :now)")
 
 DUE: Final = (

@@ -29,8 +29,10 @@ SUSPECT_AFTER: Final = 3
 metadata = MetaData()
 
 _STATES: Final = ", ".join(f"'{state}'" for state in State)
-_READY: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses < {SUSPECT_AFTER}"
-_SUSPECT: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}"
+READY: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses < {SUSPECT_AFTER}"
+SUSPECT: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}"
+"""Which lanes may be leased, in company and alone; in other words a query finds no index."""
+"""Which lanes may be leased, and which of them alone. A query that says it in other words finds no index."""
 
 lane = Table(
     "lane",
@@ -79,8 +81,8 @@ lane = Table(
     sqlite_strict=True,
 )
 
-Index("lane_due", lane.c.host, lane.c.due_at, sqlite_where=text(_READY))
-Index("lane_suspect", lane.c.host, lane.c.due_at, sqlite_where=text(_SUSPECT))
+Index("lane_due", lane.c.host, lane.c.due_at, sqlite_where=text(READY))
+Index("lane_suspect", lane.c.host, lane.c.due_at, sqlite_where=text(SUSPECT))
 Index("lane_leased", lane.c.lease_id, sqlite_where=text("lease_id IS NOT NULL"))
 Index("lane_pending", lane.c.pending, sqlite_where=text("pending > 0"))
 
