@@ -42,6 +42,11 @@ class Option(NamedTuple):
         return self.name.removeprefix("--").replace("-", "_")
 
 
+HOST = Option("--host", "the host block of the Honcho configuration (default: default)", metavar="H")
+JSON = Option("--json", "print the daemon's answer as JSON")
+SOCKET = Option("--socket", "the daemon's socket", metavar="PATH")
+
+
 class Arguments(NamedTuple):
     """What a command takes: options, and at most one text between them, the ``operand``."""
 

@@ -6,7 +6,7 @@ import json
 import sys
 
 from honchod.cli import arguments
-from honchod.cli.arguments import Arguments, Option
+from honchod.cli.arguments import HOST, JSON, SOCKET, Arguments, Option
 from honchod.cli.exits import Exit
 from honchod.client.blocking import Client
 
@@ -55,14 +55,14 @@ TAKEN = Arguments(
     operand_help="what was just asked; -: read from stdin",
     options=(
         Option("--session", "the session", metavar="S", required=True),
-        Option("--host", "the host block of the Honcho configuration (default: default)", metavar="H"),
+        HOST,
         Option("--scope", "the scope (default: as the host has it)", metavar="S"),
         Option("--tokens", "the budget of the block (default: the host's)", metavar="N", read=int),
         Option("--sections", f"only these, of {', '.join(SECTIONS)}", metavar="A,B", read=_sections),
         Option("--wait-ms", "how long to wait for a fresh answer", metavar="MS", read=_wait_ms),
         Option("--peek", "leave a prefetched dialectic answer for the next recall"),
-        Option("--json", "print the daemon's answer as JSON"),
-        Option("--socket", "the daemon's socket", metavar="PATH"),
+        JSON,
+        SOCKET,
     ),
 )
 

@@ -6,7 +6,7 @@ import json
 import sys
 
 from honchod.cli import arguments
-from honchod.cli.arguments import Arguments, Option
+from honchod.cli.arguments import HOST, JSON, SOCKET, Arguments, Option
 from honchod.cli.exits import Exit
 from honchod.cli.printable import printable
 from honchod.client.blocking import Client
@@ -53,7 +53,7 @@ TAKEN = Arguments(
     options=(
         Option("--session", "the session that it belongs to", metavar="S", required=True),
         Option("--role", "who speaks (default: user)", choices=("user", "assistant")),
-        Option("--host", "the host block of the Honcho configuration (default: default)", metavar="H"),
+        HOST,
         Option("--id", "a stable id of your own: the same again is stored once", metavar="ID"),
         Option(
             "--author", "human, assistant, subagent, cron, automation, skill, tool or import", metavar="A"
@@ -71,9 +71,9 @@ TAKEN = Arguments(
             read=_seconds,
         ),
         Option("--no-drop", "fail where no daemon answers, instead of keeping it"),
-        Option("--json", "print the daemon's answer as JSON"),
+        JSON,
         Option("--quiet", "print nothing when it went well"),
-        Option("--socket", "the daemon's socket", metavar="PATH"),
+        SOCKET,
     ),
     # With a width of its own argparse need not import shutil to ask for the terminal's.
     width=100,
