@@ -12,8 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
-from honchod.capture.pipeline import HidesSecrets
-from honchod.errors import RedactionFailed
+from honchod.capture.pipeline import HidesSecrets, are_clean, redaction_failed
 
 _TAG_CHARS: Final = 16
 _REMEMBERED: Final = 4096
@@ -48,7 +47,7 @@ class NameRedactor:
         try:
             hidden = self._redactor.text(name)
         except Exception:
-            raise _failed() from None
+            raise redaction_failed() from None
         if hidden == name:
             return name
         tag = hmac.new(self._salt, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
@@ -59,11 +58,4 @@ class NameRedactor:
 
         Raises `RedactionFailed`.
         """
-        try:
-            return self._redactor is None or self._redactor.is_clean("\n".join(names))
-        except Exception:
-            raise _failed() from None
-
-
-def _failed() -> RedactionFailed:
-    return RedactionFailed("a redactor failed; nothing was stored")
+        return are_clean(self._redactor, names)

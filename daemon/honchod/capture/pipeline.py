@@ -73,10 +73,7 @@ class Pipeline:
 
     def are_clean(self, texts: Sequence[str]) -> bool:
         """Whether there is surely nothing to hide in any of them: one look instead of one for each."""
-        try:
-            return self._redactor is None or self._redactor.is_clean("\n".join(texts))
-        except Exception:
-            raise _failed() from None
+        return are_clean(self._redactor, texts)
 
     def kept(self, text: str, metadata: Mapping[str, Any] | None, *, clean: bool = False) -> Captured:
         """The second half of `run`: redacts and cuts what was said. Of ``clean`` words that is known."""
@@ -86,13 +83,22 @@ class Pipeline:
                 metadata = self._redactor.value(_well_formed_value(metadata)) if metadata else {}
             except Exception:
                 # Not chained: the cause may carry the content.
-                raise _failed() from None
+                raise redaction_failed() from None
         elif metadata:
             metadata = _well_formed_value(metadata)
         return Captured(tuple(chunks(without_control_tokens(text), self._max_chars)), metadata or {})
 
 
-def _failed() -> RedactionFailed:
+def are_clean(redactor: HidesSecrets | None, texts: Sequence[str]) -> bool:
+    """Whether there is surely nothing to hide in any of the texts. Raises `RedactionFailed`."""
+    try:
+        return redactor is None or redactor.is_clean("\n".join(texts))
+    except Exception:
+        raise redaction_failed() from None
+
+
+def redaction_failed() -> RedactionFailed:
+    """What is raised in place of whatever a redactor raised: that may carry the content."""
     return RedactionFailed("a redactor failed; nothing was stored")
 
 
