@@ -23,8 +23,8 @@ from honchod.identity import config
 from honchod.outbox import database
 from honchod.outbox.states import TERMINAL
 from honchod.outbox.store import Outbox
+from honchod.outbox.transaction import Operation
 from honchod.outbox.values import Append, Appended, Bounds, Kind, LaneKey, LeaseTerms, NewEvent
-from honchod.outbox.writer import Operation
 from support import disk
 
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from sqlalchemy.exc import OperationalError
 from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import event
 from honchod.outbox.sqlite_errors import is_bad_text
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Died, Kind, LeasedEvent, LeaseTerms
-from honchod.outbox.writer import Tx
 
 
 class _Row(msgspec.Struct, array_like=True, frozen=True):

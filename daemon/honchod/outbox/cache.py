@@ -15,7 +15,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import cache_entry
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 
 class CacheKey(msgspec.Struct, frozen=True, cache_hash=True):

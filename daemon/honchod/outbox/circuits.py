@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import circuit
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 _FIELDS: Final = ("state", "reason", "failures", "until", "width")
 _insert = insert(circuit).values({name: bindparam(name) for name in ("destination", *_FIELDS)})

@@ -13,8 +13,8 @@ from honchod.outbox import intake, lanes, search
 from honchod.outbox.schema import event, lane
 from honchod.outbox.search import WaitingRow, waiting_row
 from honchod.outbox.states import TERMINAL, State, check
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Append, Appended, Bounds
-from honchod.outbox.writer import Tx
 
 _CONCLUSION: Final = text("event.kind = 'conclusion'")
 _KNOWN: Final = (

@@ -11,8 +11,8 @@ from sqlalchemy import Integer, bindparam, cast, delete, func, insert, select, t
 from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import attempt, event
 from honchod.outbox.states import State, check
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import AttemptMade, Delivered, Died
-from honchod.outbox.writer import Tx
 
 ATTEMPTS_KEPT: Final = 10
 """How many of an event's last attempts are remembered."""

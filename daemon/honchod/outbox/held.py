@@ -12,8 +12,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Row, and_, bindparam, case, func, select, text, update
 
 from honchod.outbox.schema import event, lane
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import LaneKey
-from honchod.outbox.writer import Tx
 
 HELD_MS: Final = 3_600_000
 """The longest that an event is held."""

@@ -15,8 +15,8 @@ from honchod.outbox.compiled import Compiled, ManyRows
 from honchod.outbox.lanes import LaneIds
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Append, Appended, Bounds, NewEvent
-from honchod.outbox.writer import Tx
 
 FULL_RETRY_S: Final = 5.0
 ROW_OVERHEAD_BYTES: Final = 400

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import kept
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 _GET: Final = select(kept.c.value).where(kept.c.key == bindparam("name"))
 _PUT: Final = insert(kept).prefix_with("OR REPLACE")

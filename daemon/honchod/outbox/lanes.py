@@ -11,8 +11,8 @@ from sqlalchemy.engine import Connection
 from honchod.outbox.compiled import Compiled, ForSome
 from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import LaneKey
-from honchod.outbox.writer import Tx
 
 LANES_REMEMBERED: Final = 4096
 

@@ -19,6 +19,7 @@ from honchod.ids import uuid7
 from honchod.outbox import batches, endings, lanes
 from honchod.outbox.held import rest_due_in_ms
 from honchod.outbox.schema import READY, SUSPECT, SUSPECT_AFTER, event, lane
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import (
     Bisect,
     LaneKey,
@@ -29,7 +30,6 @@ from honchod.outbox.values import (
     Prepared,
     Settlement,
 )
-from honchod.outbox.writer import Tx
 
 _READY: Final = text(READY)
 _SUSPECT: Final = text(SUSPECT)

@@ -14,8 +14,8 @@ from sqlalchemy.dialects.sqlite import insert
 
 from honchod.outbox import intake
 from honchod.outbox.schema import ledger
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Append, Appended, Bounds
-from honchod.outbox.writer import Tx
 
 _KNOWN: Final = select(ledger.c.message_id, ledger.c.parts).where(
     ledger.c.host == bindparam("host"),

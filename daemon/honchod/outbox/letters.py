@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import attempt, event, lane
 from honchod.outbox.states import State, check
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 RETRY_MAX: Final = 100
 """At most so many letters go back at once, unless all are asked for outright."""

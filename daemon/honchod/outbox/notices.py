@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import kept
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 _PREFIX: Final = "notice."
 _PUT: Final = insert(kept)

@@ -9,9 +9,9 @@ from sqlalchemy.engine import Connection
 
 from honchod.outbox import cache, turns
 from honchod.outbox.cache import CacheKey, CacheRow
+from honchod.outbox.transaction import Operation
 from honchod.outbox.turns import TurnRow
 from honchod.outbox.values import LaneKey
-from honchod.outbox.writer import Operation
 
 T = TypeVar("T")
 

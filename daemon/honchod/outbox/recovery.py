@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, or_, select, text, update
 
 from honchod.outbox import kept
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 _HELD: Final = select(
     lane.c.id,

@@ -13,8 +13,8 @@ from honchod.outbox.held import HELD_MS
 from honchod.outbox.schema import event, lane
 from honchod.outbox.standing import used_bytes
 from honchod.outbox.states import State
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Bounds
-from honchod.outbox.writer import Tx
 
 STEP_ROWS: Final = 1000
 """How many rows one operation touches at the most: the writer must not be away for long."""

@@ -17,8 +17,8 @@ from sqlalchemy import bindparam, func, select, text, update
 from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import event, searchable
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Kind
-from honchod.outbox.writer import Tx
 
 TERMS_MAX: Final = 32
 """So many words of a query are looked for."""

@@ -11,8 +11,8 @@ from sqlalchemy.engine import Connection
 from honchod.identity.names import SessionName
 from honchod.outbox import held
 from honchod.outbox.schema import lane, session_name
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import LaneKey
-from honchod.outbox.writer import Tx
 
 _ALL: Final = select(session_name)
 _NEXT: Final = (

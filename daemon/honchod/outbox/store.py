@@ -54,20 +54,11 @@ from honchod.outbox.opening import open_database
 from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.recovery import USUAL_WAITS, Recovered, SuspectWaits
 from honchod.outbox.search import Sought, WaitingRow
+from honchod.outbox.transaction import Joint, Operation, Tx
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
 from honchod.outbox.watch import DamageWatch
-from honchod.outbox.writer import (
-    FULL_RETRY_S,
-    WAL_LIMIT_BYTES,
-    Joint,
-    OnCommit,
-    Operation,
-    Tx,
-    Writer,
-    WriterStats,
-    translate,
-)
+from honchod.outbox.writer import FULL_RETRY_S, WAL_LIMIT_BYTES, OnCommit, Writer, WriterStats, translate
 
 log = structlog.get_logger("honchod.outbox")
 

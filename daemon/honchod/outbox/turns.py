@@ -11,8 +11,8 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
 
 from honchod.outbox.schema import turn
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import LaneKey
-from honchod.outbox.writer import Tx
 
 KEPT_MS: Final = 90 * 86_400_000
 """A session in which nothing happened for so long starts over."""

@@ -18,12 +18,11 @@ import asyncio
 import contextlib
 import os
 import queue
-import sqlite3
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -39,7 +38,7 @@ from honchod.outbox.ballast import Ballast
 from honchod.outbox.sqlite_errors import is_damage, is_no_room
 from honchod.outbox.standing import Standing
 from honchod.outbox.states import State
-from honchod.outbox.tally import Ledger
+from honchod.outbox.transaction import Joint, Operation, Tx
 
 log = structlog.get_logger("honchod.outbox")
 
@@ -52,37 +51,7 @@ WAL_STEP_BYTES: Final = 4 << 20
 FULL_RETRY_S: Final = 5.0
 
 
-@dataclass(slots=True)
-class Tx:
-    """What the operations of one transaction work with, and what they share.
-
-    ``driver`` is the same connection without Core, for compiled statements. ``standing`` is what was held
-    before, and ``ledger`` what changed since: it is not in the counters yet. ``new_lanes`` are the ids of the
-    lanes that the transaction made: they may yet be undone with it.
-    """
-
-    connection: Connection
-    driver: sqlite3.Connection
-    now_ms: int
-    standing: Standing
-    ledger: Ledger = field(default_factory=Ledger)
-    new_lanes: set[int] = field(default_factory=set)
-
-
 OnCommit = Callable[[float, int, Mapping[State, int]], None]
-Operation = Callable[[Tx], T]
-"""Runs in the writer thread. It may be run again when a group is repeated: it keeps no state outside."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Joint(Generic[A, T]):
-    """A kind of operation of which neighbours can be done together, in fewer statements.
-
-    ``together`` answers for each argument in their order, or raises; ``alone`` decides about one.
-    """
-
-    alone: Callable[[Tx, A], T]
-    together: Callable[[Tx, Sequence[A]], Sequence[T]]
 
 
 def _do(tx: Tx, operation: Operation[T]) -> T:

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 
 from honchod.outbox import database
 from honchod.outbox.store import Outbox
+from honchod.outbox.transaction import Operation
 from honchod.outbox.values import (
     Append,
     Appended,
@@ -27,7 +28,6 @@ from honchod.outbox.values import (
     Settlement,
     Uncertain,
 )
-from honchod.outbox.writer import Operation
 from support import disk
 
 T = TypeVar("T")

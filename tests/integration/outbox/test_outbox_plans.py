@@ -25,7 +25,7 @@ from honchod.outbox import (
 )
 from honchod.outbox.letters import Choice
 from honchod.outbox.schema import event
-from honchod.outbox.writer import Tx
+from honchod.outbox.transaction import Tx
 
 ROWID = "INTEGER PRIMARY KEY"
 LETTERS = letters._LIST.where(event.c.id > 3).limit(50)

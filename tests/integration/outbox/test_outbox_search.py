@@ -9,8 +9,8 @@ from open_outbox import SMALL, Box, request, said
 
 from honchod.outbox.letters import Choice
 from honchod.outbox.search import STEP_ROWS, Sought, match_of
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Delivered, Died, Kind, Settlement
-from honchod.outbox.writer import Tx
 
 
 def found(box: Box, query: str, **more: object) -> list[str]:

@@ -17,8 +17,9 @@ from honchod.outbox import database, tally
 from honchod.outbox.letters import Choice
 from honchod.outbox.states import State
 from honchod.outbox.store import Outbox
+from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Counts
-from honchod.outbox.writer import WAL_LIMIT_BYTES, Tx
+from honchod.outbox.writer import WAL_LIMIT_BYTES
 
 BOUND_S = 10.0
 

@@ -17,9 +17,9 @@ from honchod.outbox import cache, turns
 from honchod.outbox.cache import CacheKey, CacheRow
 from honchod.outbox.recall_store import RecallStore
 from honchod.outbox.store import Outbox
+from honchod.outbox.transaction import Tx
 from honchod.outbox.turns import TurnRow
 from honchod.outbox.values import Bounds, LaneKey
-from honchod.outbox.writer import Tx
 
 T = TypeVar("T")
 KEY = CacheKey("d", "w", "s", "bot", "ann", "", 500, "")
