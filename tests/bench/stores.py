@@ -58,7 +58,8 @@ def fill(directory: Path, rows: int) -> None:
             connection.execute(_LANES, values)
             connection.execute(_EVENTS, values)
             connection.execute(
-                "INSERT INTO tally (host, workspace, queued, bytes) VALUES (?, ?, ?, ?)",
+                "INSERT INTO tally (host, workspace, queued, bytes, counted_upto)"
+                " VALUES (?, ?, ?, ?, (SELECT max(id) FROM event))",
                 (HOST, WORKSPACE, rows, rows * len(TEXTS[0])),
             )
             connection.execute(

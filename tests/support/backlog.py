@@ -26,6 +26,7 @@ def fill(database: Path, rows: int, sessions: int, *, workspace: str = "w") -> N
             (rows, sessions),
         )
         connection.execute(
-            "INSERT INTO tally (host, workspace, queued, bytes) VALUES ('default', ?, ?, ?)",
+            "INSERT INTO tally (host, workspace, queued, bytes, counted_upto)"
+            " VALUES ('default', ?, ?, ?, (SELECT max(id) FROM event))",
             (workspace, rows, rows * 12),
         )

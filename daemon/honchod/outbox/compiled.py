@@ -23,7 +23,7 @@ Values = Mapping[str, Any]
 
 STEP_ROWS: Final = 64
 """So many rows are written by one statement at the most; a power of two."""
-EXACT_ROWS: Final = 16
+EXACT_ROWS: Final = 32
 """Up to so many rows are inserted by one statement, whatever their number: as many as come together in a busy
 commit. Running a statement costs as much as a row of it.
 """
@@ -73,6 +73,15 @@ class ManyRows:
         powers = (2**power for power in range(STEP_ROWS.bit_length()))
         sizes = {*range(1, EXACT_ROWS + 1), *powers}
         self._sql = {size: compiled.string + more_rows * (size - 1) for size in sizes}
+
+    def run_alone(self, driver: sqlite3.Connection, values: list[Any]) -> None:
+        """As `run`, as a transaction of its own. When it raises, that may still be open."""
+        if len(values) <= EXACT_ROWS * self._width:
+            self.run(driver, values)
+            return
+        driver.execute("BEGIN IMMEDIATE")
+        self.run(driver, values)
+        driver.execute("COMMIT")
 
     def run(self, driver: sqlite3.Connection, values: list[Any]) -> None:
         """Insert the rows with these values, in this order."""

@@ -91,30 +91,80 @@ def append_together(
 
     Raises where that is not so for any of them, whatever it is; `append` then finds out for each.
     """
-    values: list[Any] = []
-    waiting: dict[int, int] = {}
-    taken: dict[tuple[str, str, int, bool], tuple[int, int]] = {}
-    for request in requests:
-        key, uid = request.lane, request.uid
-        lane_id = lane_ids.of(tx, key, request.scope)
-        rows, size = _fill(values, lane_id, request.events, uid, tx.now_ms)
-        waiting[lane_id] = waiting.get(lane_id, 0) + rows
-        whose = (key.host, key.workspace, uid, request.limited)
-        had_rows, had_size = taken.get(whose, _NOTHING)
-        taken[whose] = had_rows + rows, had_size + size
-    _make_room(tx, bounds, sum(rows for rows, _ in taken.values()), sum(size for _, size in taken.values()))
-    for (host, workspace, uid, _), (rows, size) in taken.items():
-        _count(tx, (host, workspace), uid, rows, size)
-    for _, _, uid, limited in taken:
-        if limited:
-            _check_share(tx, uid, bounds, 0, 0)
-    # A message that is known already breaks the uniqueness of lane, id and part.
-    _NEW_EVENTS.run(tx.driver, values)
-    lanes.grow_all(tx, waiting)
-    return [
-        tuple([Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events])
-        for request in requests
-    ]
+    crowd = _Crowd(tx, requests, [lane_ids.of(tx, one.lane, one.scope) for one in requests])
+    _make_room(tx, bounds, crowd.rows, crowd.size)
+    crowd.count(bounds)
+    _NEW_EVENTS.run(tx.driver, crowd.values)
+    lanes.grow_all(tx, crowd.waiting)
+    return crowd.answers
+
+
+def append_at_once(
+    tx: Tx, requests: Sequence[Append], bounds: Bounds, lane_ids: LaneIds
+) -> list[tuple[Appended, ...]] | None:
+    """As `append_together`, as one transaction of its own that stores the events and nothing else: that they
+    wait is left to be counted. None, and nothing stored, where a lane is not known or room must be made.
+    """
+    known = [lane_ids.known(one.lane, one.scope) for one in requests]
+    ids = [lane_id for lane_id in known if lane_id is not None]
+    if len(ids) < len(requests):
+        return None
+    crowd = _Crowd(tx, requests, ids)
+    if max(retention.over(tx, bounds, rows=crowd.rows, size=crowd.needed)) > 0:
+        return None
+    tx.ledger.room += crowd.needed
+    crowd.count(bounds)
+    for lane_id, rows in crowd.waiting.items():
+        tx.ledger.grow(lane_id, rows)
+    _NEW_EVENTS.run_alone(tx.driver, crowd.values)
+    return crowd.answers
+
+
+class _Crowd:
+    """Requests that are taken in together, none of whose messages is known yet.
+
+    A message that is known breaks the uniqueness of lane, id and part when ``values`` are stored.
+    """
+
+    def __init__(self, tx: Tx, requests: Sequence[Append], lane_ids: Sequence[int]) -> None:
+        self._tx = tx
+        self._requests = requests
+        self._taken: dict[tuple[str, str, int, bool], tuple[int, int]] = {}
+        self.values: list[Any] = []
+        """Of all rows of ``event``, in the order of `_COLUMNS`."""
+        self.waiting: dict[int, int] = {}
+        """How many rows there are for each lane."""
+        self.rows = self.size = 0
+        for request, lane_id in zip(requests, lane_ids, strict=True):
+            key, uid = request.lane, request.uid
+            rows, size = _fill(self.values, lane_id, request.events, uid, tx.now_ms)
+            self.rows += rows
+            self.size += size
+            self.waiting[lane_id] = self.waiting.get(lane_id, 0) + rows
+            whose = (key.host, key.workspace, uid, request.limited)
+            had_rows, had_size = self._taken.get(whose, _NOTHING)
+            self._taken[whose] = had_rows + rows, had_size + size
+
+    @property
+    def needed(self) -> int:
+        """What the rows may take of the database, in bytes."""
+        return _needed(self.rows, self.size)
+
+    def count(self, bounds: Bounds) -> None:
+        """Note what is taken in. Raises `QuotaUsedUp` where it is more than a uid's share."""
+        for (host, workspace, uid, _), (rows, size) in self._taken.items():
+            _count(self._tx, (host, workspace), uid, rows, size)
+        for _, _, uid, limited in self._taken:
+            if limited:
+                _check_share(self._tx, uid, bounds, 0, 0)
+
+    @property
+    def answers(self) -> list[tuple[Appended, ...]]:
+        """What each of the requests is told."""
+        return [
+            tuple([Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events])
+            for request in self._requests
+        ]
 
 
 def _count(tx: Tx, place: tuple[str, str], uid: int, rows: int, size: int) -> None:
@@ -210,9 +260,13 @@ def _check_share(tx: Tx, uid: int, bounds: Bounds, rows: int, size: int) -> None
         )
 
 
+def _needed(rows: int, size: int) -> int:
+    return size + rows * ROW_OVERHEAD_BYTES
+
+
 def _make_room(tx: Tx, bounds: Bounds, rows: int, size: int) -> None:
     """Prune terminal rows until so much more fits, or refuse it."""
-    needed = size + rows * ROW_OVERHEAD_BYTES
+    needed = _needed(rows, size)
     over_rows, over_bytes = retention.over(tx, bounds, rows=rows, size=needed)
     if over_rows > 0 or over_bytes > 0:
         freed = retention.prune(tx, rows=over_rows, size=over_bytes)

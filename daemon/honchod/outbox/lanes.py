@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import bindparam, case, func, insert, or_, select, text, update
 from sqlalchemy.engine import Connection
 
+from honchod.outbox import database, uncounted
 from honchod.outbox.compiled import Compiled, ForSome
 from honchod.outbox.held import SOONER
 from honchod.outbox.schema import lane
@@ -21,7 +22,7 @@ _LANE: Final = select(lane.c.id, lane.c.scope).where(
     lane.c.workspace == bindparam("workspace"),
     lane.c.session == bindparam("session"),
 )
-PENDING: Final = select(lane.c.pending).where(
+PENDING: Final = select(lane.c.id, lane.c.pending).where(
     lane.c.host == bindparam("host"),
     lane.c.workspace == bindparam("workspace"),
     lane.c.session == bindparam("session"),
@@ -78,9 +79,13 @@ class LaneIds:
     def __init__(self) -> None:
         self._ids: dict[LaneKey, int] = {}
 
+    def known(self, key: LaneKey, scope: str | None) -> int | None:
+        """The lane's id, where no look is needed: it is known, and nothing is said of its scope."""
+        return self._ids.get(key) if scope is None else None
+
     def of(self, tx: Tx, key: LaneKey, scope: str | None) -> int:
-        """As `lane_of`; without a look where it is known and nothing is said of its scope."""
-        known = self._ids.get(key) if scope is None else None
+        """As `lane_of`; without a look where none is needed."""
+        known = self.known(key, scope)
         if known is not None:
             return known
         lane_id = lane_of(tx, key, scope)
@@ -109,7 +114,8 @@ def lane_of(tx: Tx, key: LaneKey, scope: str | None) -> int:
 def pending(connection: Connection, key: LaneKey) -> int:
     """How many events of a lane wait; none in one that nobody has made."""
     place = {"host": key.host, "workspace": key.workspace, "session": key.session}
-    return connection.execute(PENDING, place).scalar() or 0
+    row = connection.execute(PENDING, place).one_or_none()
+    return 0 if row is None else row.pending + uncounted.of_lane(database.driver_of(connection), row.id)
 
 
 def grow(tx: Tx, lane_id: int, rows: int, *, due_in_ms: int) -> None:

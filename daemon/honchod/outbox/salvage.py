@@ -6,6 +6,7 @@ Until the fresh one is whole nothing has happened (see ``replacing``).
 from __future__ import annotations
 
 import shutil
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -50,6 +51,7 @@ _MAKE_DUE: Final = update(lane).values(
 _LANES: Final = select(lane.c.id, lane.c.pending)
 _NEW_LANE: Final = insert(lane).prefix_with("OR IGNORE")
 _NEW_EVENT: Final = insert(event).prefix_with("OR IGNORE")
+_LAST: Final = select(func.coalesce(func.max(event.c.id), 0))
 _EVENTS: Final = select(event.c.id, event.c.lane_id, event.c.state)
 _SHARES: Final = (
     select(event.c.uid, func.count().label("rows"), func.sum(event.c.size).label("bytes"))
@@ -181,13 +183,15 @@ def _name_the_lost(source: Connection, target: Connection, lanes: _Lanes, now_ms
     """Make dead letters of the events that waited and that only an index still names.
 
     An index does not tell the state; but the lane tells how many waited, and what waits is what came last.
-    Returns how many events were read whole, and how many could only be named.
+    What the lane did not know of yet waited too. Returns how many events were read whole, and how many could
+    only be named.
     """
+    counted_upto = wreck.counted_upto(source)
     there: set[int] = set()
     waiting: Counter[int] = Counter()
     for row in target.execute(_EVENTS):
         there.add(row.id)
-        waiting[row.lane_id] += row.state == State.QUEUED
+        waiting[row.lane_id] += row.state == State.QUEUED and row.id <= counted_upto
     lost: dict[int, dict[int, Name]] = {}
     for name in wreck.names(source):
         if name.id not in there:
@@ -196,8 +200,10 @@ def _name_the_lost(source: Connection, target: Connection, lanes: _Lanes, now_ms
     for lane_id, by_id in lost.items():
         lanes.need(lane_id)
         pending = lanes.pending[lane_id]
-        count = len(by_id) if pending is None else min(len(by_id), max(0, pending - waiting[lane_id]))
-        for event_id in sorted(by_id)[len(by_id) - count :]:
+        ids = sorted(by_id)
+        counted = bisect_right(ids, counted_upto)
+        count = counted if pending is None else min(counted, max(0, pending - waiting[lane_id]))
+        for event_id in ids[counted - count :]:
             unreadable += target.execute(_NEW_EVENT, _dead(by_id[event_id], now_ms)).rowcount
     return len(there), unreadable
 
@@ -230,13 +236,17 @@ def _count_anew(source: Connection, target: Connection, now_ms: int) -> None:
     target.execute(_MAKE_DUE, {"now": now_ms})
     target.execute(_SEQUENCE, {"seq": wreck.sequence(source, event), "name": event.name})
     counted = tally.recount(target)
+    last = target.execute(_LAST).scalar()
     columns = ("host", "workspace", "delivered_ever")
     ever = {(host, workspace): number for host, workspace, number in wreck.rows(source, tally_table, columns)}
     for place in {*counted, *ever}:
         counts = counted.get(place, Counts())
         counts = replace(counts, delivered_ever=max(counts.delivered, ever.get(place, 0)))
         host, workspace = place
-        target.execute(insert(tally_table), {"host": host, "workspace": workspace, **asdict(counts)})
+        target.execute(
+            insert(tally_table),
+            {"host": host, "workspace": workspace, **asdict(counts), "counted_upto": last},
+        )
     for row in target.execute(_SHARES).all():
         target.execute(insert(share), {"uid": row.uid, "rows": row.rows, "bytes": row.bytes})
 

@@ -173,6 +173,8 @@ tally = Table(
     Column("bytes", Integer, nullable=False, server_default="0"),
     # Since the database was made, whatever was pruned since.
     Column("delivered_ever", Integer, nullable=False, server_default="0"),
+    # The highest of these is the last event that the counters and the lanes have (see uncounted).
+    Column("counted_upto", Integer, nullable=False, server_default="0"),
     sqlite_strict=True,
 )
 

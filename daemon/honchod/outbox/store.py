@@ -57,8 +57,9 @@ from honchod.outbox.search import Sought, WaitingRow
 from honchod.outbox.transaction import Joint, Operation, Tx
 from honchod.outbox.values import Append, Appended, Bounds, LaneKey, Lease, LeaseTerms, NothingDue, Settlement
 from honchod.outbox.views import Overview
+from honchod.outbox.wal import WAL_LIMIT_BYTES, Wal
 from honchod.outbox.watch import DamageWatch
-from honchod.outbox.writer import FULL_RETRY_S, WAL_LIMIT_BYTES, OnCommit, Writer, WriterStats, translate
+from honchod.outbox.writer import FULL_RETRY_S, OnCommit, Writer, WriterStats, translate
 
 log = structlog.get_logger("honchod.outbox")
 
@@ -81,7 +82,7 @@ class Outbox:
         self._directory = directory
         self._writer = writer
         self._lane_ids = LaneIds()
-        self._appends = Joint(self._append, self._append_together)
+        self._appends = Joint(self._append, self._append_together, self._append_at_once)
         self._local = threading.local()
         self._connections: list[Connection] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="honchod-reader")
@@ -119,7 +120,7 @@ class Outbox:
             raise
         _bound(opened.connection, bounds)
         ballast.hold()
-        wal = file.with_name(f"{file.name}-wal")
+        wal = Wal(opened.connection, file.with_name(f"{file.name}-wal"))
         watch = DamageWatch(file, checked=opened.checked)
         writer = Writer(opened.connection, wal, now_ms=clock.now_ms, ballast=ballast, on_error=watch.met)
         writer.start()
@@ -324,7 +325,7 @@ class Outbox:
 
     def wal_bytes(self) -> int:
         """The size of the WAL file."""
-        return self._writer.wal_bytes()
+        return self._writer.wal.size()
 
     def on_commit(self, call: OnCommit) -> None:
         """Tell each commit to ``call``, in the writer thread: seconds, operations, events by new state."""
@@ -352,11 +353,15 @@ class Outbox:
         self._check_room()
         return intake.append_together(tx, requests, self.bounds, self._lane_ids)
 
+    def _append_at_once(self, tx: Tx, requests: Sequence[Append]) -> list[tuple[Appended, ...]] | None:
+        self._check_room()
+        return intake.append_at_once(tx, requests, self.bounds, self._lane_ids)
+
     def _check_room(self) -> None:
         if not self._ballast.hold():
             raise OutboxFull("the disk is full: nothing was stored", retry_after_s=FULL_RETRY_S)
-        if self._writer.wal_left_bytes > self._longest_wal_bytes:
-            self._writer.fold_soon()
+        if self._writer.wal.left_bytes > self._longest_wal_bytes:
+            self._writer.wal.fold_soon()
             held_up = "a long read of the database holds its log up: nothing was stored"
             raise OutboxFull(held_up, retry_after_s=FULL_RETRY_S)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, field, replace
 from typing import Final
 
 from sqlalchemy import bindparam, case, func, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
 
+from honchod.outbox import database, uncounted
 from honchod.outbox.compiled import Compiled
 from honchod.outbox.schema import event, lane, share, tally
 from honchod.outbox.states import State
@@ -32,6 +34,11 @@ def _of_a_place() -> Differences:
 
 def _of_a_uid() -> Differences:
     return {"rows": 0, "bytes": 0}
+
+
+def _add(to: Differences, more: Differences) -> None:
+    for name, number in more.items():
+        to[name] += number
 
 
 def _by_place() -> defaultdict[tuple[str, str], Differences]:
@@ -52,7 +59,7 @@ class Ledger:
 
     ``rows`` is how many more rows are held. ``room`` is what new rows may take of the database, in bytes: no
     more than a bound, unlike the counters. ``entered`` counts the events that came into each state, whatever
-    left it meanwhile.
+    left it meanwhile. ``grown`` is by how many due events each lane grew of which its row does not know.
     """
 
     tally: defaultdict[tuple[str, str], Differences] = field(default_factory=_by_place)
@@ -60,6 +67,7 @@ class Ledger:
     rows: int = 0
     room: int = 0
     entered: defaultdict[State, int] = field(default_factory=_by_state)
+    grown: dict[int, int] = field(default_factory=dict)
 
     def move(
         self, place: tuple[str, str], source: State | None, target: State | None, *, rows: int = 1
@@ -86,28 +94,48 @@ class Ledger:
         counter["rows"] += rows
         counter["bytes"] += size
 
+    def grow(self, lane_id: int, rows: int) -> None:
+        """``rows`` more events of a lane wait, due, and its row is told later."""
+        self.grown[lane_id] = self.grown.get(lane_id, 0) + rows
+
+    def add(self, other: Ledger) -> None:
+        """What the other says happened too."""
+        for place, counter in other.tally.items():
+            _add(self.tally[place], counter)
+        for uid, counter in other.share.items():
+            _add(self.share[uid], counter)
+        for state, rows in other.entered.items():
+            self.entered[state] += rows
+        for lane_id, rows in other.grown.items():
+            self.grow(lane_id, rows)
+        self.rows += other.rows
+        self.room += other.room
+
     def copy(self) -> Ledger:
         """What it says now, whatever is added later."""
-        return Ledger(
-            defaultdict(_of_a_place, {place: counter.copy() for place, counter in self.tally.items()}),
-            defaultdict(_of_a_uid, {uid: counter.copy() for uid, counter in self.share.items()}),
-            self.rows,
-            self.room,
-            self.entered.copy(),
-        )
+        copy = Ledger()
+        copy.add(self)
+        return copy
 
 
-_tally_insert = insert(tally).values({name: bindparam(name) for name in ("host", "workspace", *FIELDS)})
+_tally_insert = insert(tally).values(
+    {
+        **{name: bindparam(name) for name in ("host", "workspace", *FIELDS)},
+        "counted_upto": select(func.coalesce(func.max(event.c.id), 0)).scalar_subquery(),
+    }
+)
 _TALLY = _tally_insert.on_conflict_do_update(
     index_elements=[tally.c.host, tally.c.workspace],
-    set_={name: tally.c[name] + _tally_insert.excluded[name] for name in FIELDS},
+    set_={
+        **{name: tally.c[name] + _tally_insert.excluded[name] for name in FIELDS},
+        "counted_upto": func.max(tally.c.counted_upto, _tally_insert.excluded.counted_upto),
+    },
 )
 _share_insert = insert(share).values({name: bindparam(name) for name in ("uid", "rows", "bytes")})
 _SHARE = _share_insert.on_conflict_do_update(
     index_elements=[share.c.uid],
     set_={name: share.c[name] + _share_insert.excluded[name] for name in ("rows", "bytes")},
 )
-_TOTALS = select(*(func.coalesce(func.sum(tally.c[name]), 0).label(name) for name in FIELDS))
 _BY_PLACE = select(tally.c.host, tally.c.workspace, *(tally.c[name] for name in FIELDS))
 _SHARE_OF = select(share.c.rows, share.c.bytes).where(share.c.uid == bindparam("uid"))
 _WRITE_TALLY: Final = Compiled(_TALLY)
@@ -128,29 +156,35 @@ _RECOUNT = (
 
 
 def flush(driver: sqlite3.Connection, ledger: Ledger) -> None:
-    """Write a ledger's differences to the counters."""
+    """Write a ledger's differences to the counters, which with them have all events that there are."""
     for (host, workspace), counter in ledger.tally.items():
-        if any(counter.values()):
-            _WRITE_TALLY.run(driver, {"host": host, "workspace": workspace, **counter})
+        # Even where nothing is left of the changes: that they were counted has to be known.
+        _WRITE_TALLY.run(driver, {"host": host, "workspace": workspace, **counter})
     for uid, counter in ledger.share.items():
         if any(counter.values()):
             _WRITE_SHARE.run(driver, {"uid": uid, **counter})
 
 
-def totals(connection: Connection) -> Counts:
-    """All counters, summed over hosts."""
-    row = connection.execute(_TOTALS).one()
-    return Counts(*row)
-
-
 def rows(driver: sqlite3.Connection) -> int:
-    """All rows that are held."""
+    """All rows that are counted."""
     (held,) = _READ_ROWS.run(driver, {}).fetchone()
     return int(held)
 
 
+def not_counted(driver: sqlite3.Connection) -> Ledger:
+    """The differences that the counters do not have yet."""
+    ledger = Ledger()
+    for more in uncounted.read(driver):
+        place = (more.host, more.workspace)
+        ledger.move(place, None, State.QUEUED, rows=more.rows)
+        ledger.hold(place, more.bytes)
+        ledger.charge(more.uid, more.rows, more.bytes)
+        ledger.grow(more.lane_id, more.rows)
+    return ledger
+
+
 def share_of(driver: sqlite3.Connection, uid: int) -> tuple[int, int]:
-    """Rows and bytes of this uid that wait to be delivered."""
+    """Rows and bytes of this uid that wait to be delivered, as far as they are counted."""
     row = _READ_SHARE.run(driver, {"uid": uid}).fetchone()
     return (row[0], row[1]) if row else (0, 0)
 
@@ -166,5 +200,20 @@ def recount(connection: Connection) -> dict[tuple[str, str], Counts]:
 
 
 def by_place(connection: Connection) -> dict[tuple[str, str], Counts]:
-    """The counters by host and workspace."""
-    return {(row[0], row[1]): Counts(*row[2:]) for row in connection.execute(_BY_PLACE)}
+    """What is held, by host and workspace: the counters, and what they do not have yet."""
+    found = {(row[0], row[1]): Counts(*row[2:]) for row in connection.execute(_BY_PLACE)}
+    for more in uncounted.read(database.driver_of(connection)):
+        place = (more.host, more.workspace)
+        counted = found.get(place, Counts())
+        found[place] = replace(counted, queued=counted.queued + more.rows, bytes=counted.bytes + more.bytes)
+    return found
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum of these counters."""
+    return Counts(*(sum(column) for column in zip(*map(astuple, counts), strict=True)))
+
+
+def totals(connection: Connection) -> Counts:
+    """What is held in all."""
+    return total(by_place(connection).values())

@@ -41,8 +41,14 @@ Operation = Callable[[Tx], T]
 class Joint(Generic[A, T]):
     """A kind of operation of which neighbours can be done together, in fewer statements.
 
-    ``together`` answers for each argument in their order, or raises; ``alone`` decides about one.
+    ``together`` answers for each argument in their order, or raises; ``alone`` decides about one. Both run in
+    a transaction that the writer begins and commits.
+
+    ``at_once``, where a kind has it, is ``together`` as a transaction of its own, in as few steps as can be:
+    what it leaves to be counted stands in the ledger. It answers None where that way is not open, and then
+    nothing has happened.
     """
 
     alone: Callable[[Tx, A], T]
     together: Callable[[Tx, Sequence[A]], Sequence[T]]
+    at_once: Callable[[Tx, Sequence[A]], Sequence[T] | None] | None = None

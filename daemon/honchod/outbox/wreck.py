@@ -6,6 +6,7 @@ range breaks off, its rest is halved, until the rows that cannot be reached are 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +16,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from honchod.outbox.schema import event, tally
+from honchod.outbox.uncounted import COUNTED_UPTO
 
 LAST_ROW: Final = 1 << 16
 """Up to this row id a table is looked through whose last one is not known."""
@@ -25,6 +27,8 @@ HOPELESS: Final = 10_000
 
 _SEQUENCE: Final = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
 _TALLIED: Final = select(func.sum(tally.c.queued + tally.c.delivered + tally.c.dead + tally.c.discarded))
+EVERYTHING: Final = sys.maxsize
+"""No event has a higher id."""
 # Each is answered by its index alone, so that a broken table does not matter.
 _NAMES: Final = (
     "SELECT id, lane_id, message_id, part FROM event INDEXED BY sqlite_autoindex_event_1 "
@@ -99,12 +103,25 @@ def sequence(source: Connection, of: Table) -> int:
 
 
 def tallied(source: Connection) -> int | None:
-    """How many events there were by the counters; None when those cannot be read."""
+    """How many events there were by the counters; None when those cannot be read.
+
+    What was not counted yet has the ids that were given out last, without a gap.
+    """
     try:
         found = source.execute(_TALLIED).scalar()
     except DBAPIError:
         return None
-    return None if found is None else int(found)
+    return None if found is None else int(found) + max(0, sequence(source, event) - counted_upto(source))
+
+
+def counted_upto(source: Connection) -> int:
+    """The last event that counters and lanes have: in an older version all; 0 when nothing tells."""
+    if tally.c.counted_upto.name not in columns_of(source, tally):
+        return EVERYTHING
+    try:
+        return int(source.execute(COUNTED_UPTO).scalar_one())
+    except DBAPIError:
+        return 0
 
 
 def names(source: Connection) -> Iterator[Name]:

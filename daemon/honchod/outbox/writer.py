@@ -1,7 +1,10 @@
 """The writer: one thread, one connection, everything that changes the database.
 
 It takes all that is queued, runs it in one ``BEGIN IMMEDIATE`` transaction, commits once, then resolves the
-waiting futures: group commit, with no artificial delay.
+waiting futures: group commit, with no artificial delay. Where all of a group is of one kind that can be done
+at once, it is its own transaction: after each statement the driver needs the interpreter's lock back, which
+a busy loop holds on to, so the fewer the sooner. What that leaves to be counted (`Standing.uncounted`) is
+counted by the next transaction, before anything else in it looks.
 
 No operation can fail its neighbours. A group is run together first, as if nothing could fail: operations
 that have a common way (`Joint`) take it. When anything fails, all of it is undone and the group is run again
@@ -16,7 +19,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import queue
 import threading
 import time
@@ -30,24 +32,24 @@ from typing import Any, Final, Generic, TypeVar
 
 import structlog
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError
 
 from honchod.errors import Draining, OutboxFull
-from honchod.outbox import database, tally
+from honchod.outbox import database, lanes, tally
 from honchod.outbox.ballast import Ballast
 from honchod.outbox.sqlite_errors import is_damage, is_no_room
 from honchod.outbox.standing import Standing
 from honchod.outbox.states import State
 from honchod.outbox.transaction import Joint, Operation, Tx
+from honchod.outbox.wal import Wal
 
 log = structlog.get_logger("honchod.outbox")
 
 A = TypeVar("A")
 T = TypeVar("T")
 GROUP_MAX: Final = 512
+UNCOUNTED_MAX: Final = 1024
+"""With so many rows uncounted, they are counted before more is taken in: a start reads them one by one."""
 IDLE_CHECKPOINT_S: Final = 1.0
-WAL_LIMIT_BYTES: Final = 16 << 20
-WAL_STEP_BYTES: Final = 4 << 20
 FULL_RETRY_S: Final = 5.0
 
 
@@ -102,7 +104,7 @@ class Writer:
     def __init__(
         self,
         connection: Connection,
-        wal: Path,
+        wal: Wal,
         *,
         now_ms: Callable[[], int],
         ballast: Ballast,
@@ -111,7 +113,7 @@ class Writer:
         """``on_error`` is called in the writer thread with whatever ends an operation."""
         self._connection = connection
         self._driver = database.driver_of(connection)
-        self._wal = os.fspath(wal)
+        self.wal = wal
         self._now_ms = now_ms
         self._ballast = ballast
         self._on_error = on_error
@@ -120,10 +122,6 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="honchod-writer", daemon=True)
         self._closed = False
         self._fold = True
-        self._wal_dirty = False
-        self._wal_bound = WAL_LIMIT_BYTES
-        self.wal_left_bytes = 0
-        """The size of the WAL when the writer last had something to do with it."""
         self._commits = 0
         self._operations = 0
         self._commit_ms: deque[float] = deque(maxlen=1000)
@@ -187,17 +185,17 @@ class Writer:
                 self._group(jobs)
                 self._resolve(jobs)
             elif not last:
-                self._checkpoint()
+                self._rest()
             if last:
                 break
         if self._fold:
-            self._checkpoint()
+            self._rest()
         self._connection.close()
 
     def _take(self) -> tuple[list[_Job[Any]], bool]:
         """All that is queued, after waiting for the first. Empty when it is time for a checkpoint."""
         try:
-            first = self._queue.get(timeout=IDLE_CHECKPOINT_S if self._wal_dirty else None)
+            first = self._queue.get(timeout=IDLE_CHECKPOINT_S if self.wal.dirty else None)
         except queue.Empty:
             return [], False
         if first is None:
@@ -213,19 +211,37 @@ class Writer:
 
     def _group(self, jobs: list[_Job[Any]]) -> None:
         started = time.perf_counter()
-        if self._transaction(jobs, _together):
+        if not self._at_once(jobs) and self._transaction(jobs, _together):
             self._apart(jobs)
         elapsed = time.perf_counter() - started
         self._commits += 1
         self._operations += len(jobs)
         self._commit_ms.append(elapsed * 1000)
-        self._wal_dirty = True
         entered, self._entered = self._entered, defaultdict(int)
         if self.on_commit is not None:
             self.on_commit(elapsed, len(jobs), entered)
-        self.wal_left_bytes = self.wal_bytes()
-        if self.wal_left_bytes > self._wal_bound:
-            self._checkpoint()
+        self.wal.written()
+
+    def _at_once(self, jobs: list[_Job[Any]]) -> bool:
+        """Run jobs of one kind as one transaction of its own. False when that way is not open."""
+        kind = jobs[0].kind
+        if kind.at_once is None or not all(job.kind is kind for job in jobs):
+            return False
+        tx = self._tx()
+        try:
+            if self._standing.uncounted.rows >= UNCOUNTED_MAX:
+                return False
+            results = kind.at_once(tx, [job.argument for job in jobs])
+        except Exception:
+            self._undo()
+            self._apart(jobs)
+            return True
+        if results is None:
+            return False
+        for job, result in zip(jobs, results, strict=True):
+            job.result = result
+        self._done(tx, counted=False)
+        return True
 
     def _apart(self, jobs: list[_Job[Any]]) -> None:
         """Run jobs of which at least one fails: none of them fails another."""
@@ -234,7 +250,7 @@ class Writer:
                 self._alone(job)
         starved = [job for job in jobs if job.vital and isinstance(job.error, OutboxFull)]
         if starved and self._ballast.give_up():
-            self._checkpoint()
+            self.wal.fold()
             for job in starved:
                 self._alone(job)
 
@@ -246,21 +262,36 @@ class Writer:
     def _transaction(self, jobs: list[_Job[Any]], way: _Way) -> Exception | None:
         """Run the jobs in one transaction. Returns by what it was lost, and nothing changed; else None."""
         sql = self._driver.execute
-        tx = Tx(self._connection, self._driver, self._now_ms(), self._standing)
+        tx = self._tx()
         try:
             sql("BEGIN IMMEDIATE")
+            uncounted = self._standing.uncounted
+            lanes.grow_all(tx, uncounted.grown)
             way(jobs, tx)
-            tally.flush(self._driver, tx.ledger)
+            changes = tx.ledger
+            if uncounted.rows:
+                changes = uncounted.copy()
+                changes.add(tx.ledger)
+            tally.flush(self._driver, changes)
             sql("COMMIT")
         except Exception as error:
-            self._standing.forget()
-            if self._driver.in_transaction:
-                sql("ROLLBACK")
+            self._undo()
             return error
-        self._standing.committed(tx.ledger)
+        self._done(tx, counted=True)
+        return None
+
+    def _tx(self) -> Tx:
+        return Tx(self._connection, self._driver, self._now_ms(), self._standing)
+
+    def _undo(self) -> None:
+        self._standing.forget()
+        if self._driver.in_transaction:
+            self._driver.execute("ROLLBACK")
+
+    def _done(self, tx: Tx, *, counted: bool) -> None:
+        self._standing.committed(tx.ledger, counted=counted)
         for state, rows in tx.ledger.entered.items():
             self._entered[state] += rows
-        return None
 
     def _guarded(self, jobs: Sequence[_Job[Any]], tx: Tx) -> None:
         """Run each job under a savepoint: when it fails, nothing of it is left, in the ledger neither."""
@@ -300,32 +331,13 @@ class Writer:
             else:
                 job.future.set_result(job.result)
 
-    def fold_soon(self) -> None:
-        """Fold the WAL into the database after the present group, whatever its size. From an operation."""
-        self._wal_bound = 0
-
-    def wal_bytes(self) -> int:
-        """The size of the WAL file (by stat: opening it would drop SQLite's locks)."""
-        try:
-            return os.stat(self._wal).st_size  # noqa: PTH116 (at each commit: a third of what Path costs)
-        except OSError:
-            return 0
-
-    def _checkpoint(self) -> None:
-        """Fold the WAL into the database and empty it, as far as open readers allow; never wait for them.
-
-        While a reader holds it up, the bound moves on in steps, so that not every commit tries again.
-        """
-        try:
-            row = self._connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-        except DBAPIError as error:
-            log.warning("wal.checkpoint_failed", error=type(error.orig).__name__)
-            self._wal_dirty = False
-            return
-        held_up = bool(row[0])
-        self._wal_dirty = held_up
-        self.wal_left_bytes = self.wal_bytes()
-        self._wal_bound = self.wal_left_bytes + WAL_STEP_BYTES if held_up else WAL_LIMIT_BYTES
+    def _rest(self) -> None:
+        """There is nothing else to do: count what is not counted, and empty the WAL."""
+        lost = self._transaction([], _together) if self._standing.owes else None
+        if lost is not None:
+            # It stays uncounted, and is counted with what is done next.
+            self._judged(lost)
+        self.wal.fold()
 
 
 def _together(jobs: Sequence[_Job[Any]], tx: Tx) -> None:

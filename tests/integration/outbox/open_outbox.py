@@ -170,6 +170,10 @@ class Box:
     def run_in_writer(self, operation: Operation[T]) -> T:
         return self(self.outbox._write(operation))
 
+    def count(self) -> None:
+        """Have what was taken in counted, as every operation but taking in does."""
+        self.run_in_writer(lambda _: None)
+
     def rows(self, sql: str, *values: Any) -> list[Any]:
         if self._reader is None:
             self._reader = database.open_reader(self.path)

@@ -21,6 +21,7 @@ from honchod.outbox import (
     retention,
     search,
     tally,
+    uncounted,
     views,
 )
 from honchod.outbox.letters import Choice
@@ -28,6 +29,7 @@ from honchod.outbox.schema import event
 from honchod.outbox.transaction import Tx
 
 ROWID = "INTEGER PRIMARY KEY"
+ROWID_RANGE = "INTEGER PRIMARY KEY (rowid>?)"
 LETTERS = letters._LIST.where(event.c.id > 3).limit(50)
 
 PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
@@ -125,7 +127,9 @@ PLANS: dict[str, tuple[Executable, dict[str, Any], str]] = {
     "the longest lanes": (views._TOP, {"rows": 20}, "lane_pending (pending>?)"),
     "the first event of a lane": (views._TOP, {"rows": 20}, "event_queued (lane_id=?)"),
     "the oldest waiting events": (views._OLD_EVENTS, {}, "event_waiting"),
-    "a lane and its first event": (views._LANE, {"lane_id": 1}, "event_queued (lane_id=?)"),
+    "some lanes": (views._THESE, {"ids": "[1]"}, ROWID),
+    "their first events": (views._THESE, {"ids": "[1]"}, "event_queued (lane_id=?)"),
+    "what is not counted of a lane": (uncounted._OF_LANE, {"lane_id": 1}, ROWID_RANGE),
     "rows to prune": (retention._OLDEST_ENDED, {"rows": 200}, "event_ended"),
     "ids past the window": (retention._ENDED_BEFORE, {"before": 1}, "event_ended (ended_at<?)"),
     "content to drop": (retention._KEPT_BEFORE, {"before": 1}, "event_kept (ended_at<?)"),
@@ -202,5 +206,10 @@ def test_no_statement_reads_a_whole_table_or_sorts(filled: Box, name: str) -> No
         assert not scans_a_table or (allowed is not None and f"USING INDEX {allowed}" in step), step
 
 
-def test_totals_read_one_row_for_each_workspace_and_no_event(filled: Box) -> None:
-    assert plan_of(filled, tally._TOTALS, {}) == ["SCAN tally"]
+def test_counters_are_read_from_one_row_for_each_workspace_and_no_event(filled: Box) -> None:
+    assert plan_of(filled, tally._BY_PLACE, {}) == ["SCAN tally"]
+
+
+def test_what_is_not_counted_is_all_that_is_read_of_the_events(filled: Box) -> None:
+    plan = plan_of(filled, uncounted._UNCOUNTED, {})
+    assert [step for step in plan if " event" in step] == [f"SEARCH event USING {ROWID_RANGE}"]

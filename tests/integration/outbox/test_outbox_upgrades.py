@@ -18,8 +18,8 @@ WRITTEN_BEFORE = (
     """
     INSERT INTO lane (id, host, workspace, session, pending, due_at, look_at) VALUES
     (1, 'h', 'w', 'due', 2, 5, NULL),
-    (2, 'h', 'w', 'empty', 0, 5, NULL),
-    (3, 'h', 'w', 'odd', 1, NULL, 7),
+    (2, 'h', 'w', 'empty', 0, NULL, NULL),
+    (3, 'h', 'w', 'odd', 1, 9, 7),
     (4, 'h', 'w', 'quiet', 0, NULL, NULL)
     """,
     """
@@ -32,6 +32,11 @@ WRITTEN_BEFORE = (
     "INSERT INTO tally (host, workspace, queued, bytes) VALUES ('h', 'w', 3, 11)",
     "INSERT INTO share (uid, rows, bytes) VALUES (1000, 3, 11)",
 )
+ODD = (
+    "UPDATE lane SET due_at = NULL WHERE session = 'odd'",
+    "UPDATE lane SET due_at = 5 WHERE session = 'empty'",
+)
+"""What a due time could say when it did not tell whether something waits."""
 SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
 
 
@@ -43,7 +48,7 @@ def write_as(revision: str, path: Path) -> None:
     config.attributes["connection"] = writer
     writer.exec_driver_sql("BEGIN")
     command.upgrade(config, revision)
-    for statement in WRITTEN_BEFORE:
+    for statement in (*WRITTEN_BEFORE, *(ODD if revision < "0005" else ())):
         writer.exec_driver_sql(statement)
     writer.exec_driver_sql("COMMIT")
     writer.close()

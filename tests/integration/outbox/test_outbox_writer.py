@@ -19,7 +19,7 @@ from honchod.outbox.states import State
 from honchod.outbox.store import Outbox
 from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Counts
-from honchod.outbox.writer import WAL_LIMIT_BYTES
+from honchod.outbox.wal import WAL_LIMIT_BYTES
 
 BOUND_S = 10.0
 
