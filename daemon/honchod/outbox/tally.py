@@ -158,7 +158,6 @@ _RECOUNT = (
 def flush(driver: sqlite3.Connection, ledger: Ledger) -> None:
     """Write a ledger's differences to the counters, which with them have all events that there are."""
     for (host, workspace), counter in ledger.tally.items():
-        # Even where nothing is left of the changes: that they were counted has to be known.
         _WRITE_TALLY.run(driver, {"host": host, "workspace": workspace, **counter})
     for uid, counter in ledger.share.items():
         if any(counter.values()):

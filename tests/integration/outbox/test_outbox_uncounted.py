@@ -182,7 +182,6 @@ def test_what_a_lost_transaction_counted_is_counted_again(uncounted: Box) -> Non
 
 
 def test_it_is_not_counted_twice_where_as_much_goes_as_came(box: Box) -> None:
-    """The counters stay as they were; that they have it is known all the same."""
     concluded = box(box.outbox.conclude(request("s", said("x", kind=Kind.CONCLUSION))))
     meet(box, "s")
     before = box.rows("SELECT queued, bytes FROM tally")
