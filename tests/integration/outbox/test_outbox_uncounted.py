@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import struct
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from open_outbox import START_MS, Box, request, said
 from test_outbox_damage import drain, notice_of, opened, overwrite, root_page, unreadable
+from test_outbox_upgrades import write_as
 
 from honchod.errors import Draining, IdConflict, QuotaUsedUp
 from honchod.outbox import damage, database, tally, writer
+from honchod.outbox.compiled import EXACT_ROWS
+from honchod.outbox.tally import Ledger
 from honchod.outbox.transaction import Tx
 from honchod.outbox.values import Bounds, Kind
 from support import disk
 from support.counting import LANES_THAT_COUNT_WRONG
 
 BOUND_S = 10.0
+PAGE = database.PAGE_BYTES
+INTERIOR = 5
+"""What a page of a table begins with that leads to others."""
 COUNTED = "SELECT max(counted_upto) = (SELECT max(id) FROM event) FROM tally"
 
 
@@ -167,6 +175,22 @@ def test_what_is_known_already_is_found_among_it(uncounted: Box) -> None:
     assert [content for _, content in uncounted.contents("s")] == ["s 1", "s 2", "s 3"]
 
 
+def test_of_many_messages_with_one_that_cannot_be_none_is_stored(uncounted: Box) -> None:
+    """However many statements they take."""
+    many = [said(f"m{n}") for n in range(3 * EXACT_ROWS)]
+    with pytest.raises(IdConflict):
+        uncounted(uncounted.outbox.append(request("s", *many, said("other", "id of s 3"))))
+    assert [content for _, content in uncounted.contents("s")] == ["s 1", "s 2", "s 3"]
+    check_as_recounted(uncounted)
+
+
+def test_the_room_that_it_may_take_is_taken(uncounted: Box) -> None:
+    known = uncounted.outbox._writer._standing
+    before = known.bytes(Ledger())
+    uncounted.write("s", "x" * 10_000)
+    assert known.bytes(Ledger()) >= before + 10_000
+
+
 def test_what_a_lost_transaction_counted_is_counted_again(uncounted: Box) -> None:
     def loses_the_transaction(tx: Tx) -> None:
         tx.connection.exec_driver_sql("ROLLBACK")
@@ -208,10 +232,14 @@ def left(uncounted: Box, tmp_path: Path) -> Path:
     uncounted.write("s", "s 4")
     uncounted.count()
     uncounted.write("s", "s 5", "s 6")
-    directory = disk.copy_of(uncounted.path, tmp_path / "left")
-    with contextlib.closing(sqlite3.connect(directory / database.FILE_NAME)) as alone:
+    return folded(uncounted, tmp_path / "left")
+
+
+def folded(box: Box, directory: Path) -> Path:
+    left = disk.copy_of(box.path, directory)
+    with contextlib.closing(sqlite3.connect(left / database.FILE_NAME)) as alone:
         alone.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return directory
+    return left
 
 
 def test_a_damaged_database_gives_it_back(left: Path) -> None:
@@ -256,3 +284,74 @@ def test_damage_that_is_met_when_it_is_looked_for_is_mended_when_opened_anew(
     with opened(left) as box:
         assert notice_of(box) is not None
         assert drain(box) == {"s": ["id of s 4", "id of s 5", "id of s 6"]}
+
+
+def first_leaf(path: Path, table: str) -> int:
+    """The page that holds the first rows of a table of several pages."""
+    page = path.read_bytes()[(root_page(path, table) - 1) * PAGE :][:PAGE]
+    assert page[0] == INTERIOR
+    (cell,) = struct.unpack(">H", page[12:14])
+    (leaf,) = struct.unpack(">I", page[cell : cell + 4])
+    return int(leaf)
+
+
+def test_what_is_counted_and_lost_is_named_beside_what_is_not_counted(box: Box, tmp_path: Path) -> None:
+    contents = [f"{n} {'x' * 1500}" for n in range(6)]
+    meet(box, "s")
+    box.write("s", *contents)
+    box.count()
+    box.write("s", "not counted")
+    file = folded(box, tmp_path / "left") / database.FILE_NAME
+    overwrite(file, first_leaf(file, "event"))
+    with opened(file.parent) as mended:
+        lost = unreadable(mended)["s"]
+        assert lost
+        assert len(lost) + len(drain(mended)["s"]) == 2 + len(contents) + 1
+
+
+def test_what_an_older_version_delivered_is_not_named_as_lost(tmp_path: Path) -> None:
+    """It had counted everything."""
+    file = tmp_path / database.FILE_NAME
+    write_as("0005", file)
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as old:
+        old.execute("UPDATE event SET state = 'delivered', ended_at = 1 WHERE message_id = 'a'")
+        old.execute("UPDATE lane SET pending = 1 WHERE session = 'due'")
+        old.execute("UPDATE tally SET queued = 2, delivered = 1")
+        old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    overwrite(file, root_page(file, "event"))
+    with opened(tmp_path) as box:
+        assert unreadable(box) == {"due": {"b"}, "odd": {"c"}}
+
+
+def empty(box: Box) -> None:
+    box.deliver(box.lease())
+
+
+def failed(box: Box) -> None:
+    box.settle(box.lease(), due_in_ms=60_000, failures=1)
+
+
+def held(box: Box) -> None:
+    box.deliver(box.lease())
+    box.write("s", "held", due_in_ms=None)
+
+
+def held_and_failed(box: Box) -> None:
+    lease = box.lease()
+    box.write("s", "held", due_in_ms=None)
+    box.settle(lease, due_in_ms=60_000, failures=1)
+
+
+def in_doubt(box: Box) -> None:
+    box.doubt(box.lease())
+
+
+@pytest.mark.parametrize("state", [empty, failed, held, held_and_failed, in_doubt])
+def test_a_lane_is_shown_as_it_is_once_it_is_counted(box: Box, state: Callable[[Box], object]) -> None:
+    meet(box, "s")
+    state(box)
+    box.write("s", "a")
+    assert not is_counted(box)
+    shown = box(box.outbox.overview()).lanes
+    box.count()
+    assert box(box.outbox.overview()).lanes == shown
