@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from honchod.begun import Begun
 from honchod.capture.requests import WriteRequest, WriteResult
 from honchod.capture.seeds import Seeds
 from honchod.capture.sessions import SessionDesk
@@ -47,6 +48,10 @@ class Backend(Protocol):
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Take messages in, all or nothing; returns after the fsync."""
+        ...
+
+    def begin_write(self, request: WriteRequest, *, uid: int, operator: bool) -> Begun[WriteResult] | None:
+        """As `write`, for a request that waits for its commit alone; None for any other."""
         ...
 
     @property

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import select
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import structlog
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
@@ -18,7 +21,6 @@ from honchod.api.bodies import PeerLeft
 from honchod.api.callers import Caller, caller_of
 from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
-from honchod.api.route import EventStream
 from honchod.api.whole import Whole, read_whole
 from honchod.errors import BadRequest, Problem, RequestTimeout
 
@@ -26,6 +28,17 @@ if TYPE_CHECKING:
     from honchod.api.connections import Connections
 
 _log = structlog.get_logger(__name__)
+
+
+class Awaited(msgspec.Struct, frozen=True):
+    """The answer to a request that came whole, once ``future`` is done: ``reply`` makes it of that."""
+
+    future: asyncio.Future[Any]
+    reply: Callable[[asyncio.Future[Any]], Reply]
+
+
+Beginning = Callable[[], Reply | Awaited]
+"""Begins the work for a request that came whole."""
 
 
 class Connection(web.RequestHandler):
@@ -49,7 +62,7 @@ class Connection(web.RequestHandler):
         super().__init__(connections, loop=loop, **options)
         self._connections = connections
         self._body: StreamReader | None = None
-        self._work: asyncio.Task[Any] | None = None
+        self._work: asyncio.Future[Any] | None = None
         self._half_closed = False
         self._handed_over = False
         self._serving = False
@@ -108,34 +121,42 @@ class Connection(web.RequestHandler):
         self._give_up_broken_body()
 
     def _serve(self, whole: Whole) -> None:
-        """Answer a request that came whole: at once, or in a task where something must be waited for."""
+        """Answer a request that came whole: at once, or when what is waited for is there."""
         self._serving = True
         self.enter(Phase.WORKING)
         answer = self._connections.serve(whole, self)
+        if isinstance(answer, Reply | Awaited):
+            self._take(answer)
+        else:
+            # What came in one round of the loop begins together in the next. Else another thread, woken for
+            # the first of several, would want the interpreter at each of the others: a switch for each.
+            self._loop.call_soon(self._begin, answer)
+
+    def _begin(self, beginning: Beginning) -> None:
+        if self.phase is not Phase.CLOSING:
+            self._take(beginning())
+
+    def _take(self, answer: Reply | Awaited) -> None:
         if isinstance(answer, Reply):
             self._send(answer)
         else:
-            self._work = work = self._loop.create_task(answer)
-            # What one commit has answered is done in one round of the loop and sent in the next: a process
-            # that waits for several of its answers is woken once, which costs most of a small write.
-            work.add_done_callback(self._finish)
+            self._work = answer.future
+            answer.future.add_done_callback(partial(self._answered, answer.reply))
 
-    def _finish(self, work: asyncio.Task[Reply | EventStream]) -> None:
-        self._work = None
-        if work.cancelled():
+    def _answered(self, reply: Callable[[asyncio.Future[Any]], Reply], awaited: asyncio.Future[Any]) -> None:
+        if awaited.cancelled():
             return
-        error = work.exception()
-        if error is not None:
+        try:
+            made = reply(awaited)
+        except Exception as error:
             self.log_exception(exc_info=error)
             self.cut()
-            return
-        reply = work.result()
-        # Who wants a stream does not come whole.
-        assert isinstance(reply, Reply)
-        self._send(reply)
+        else:
+            self._send(made)
 
     def _send(self, reply: Reply) -> None:
         """Send the answer to the request that came whole, and go on with what came meanwhile."""
+        self._work = None
         if self.transport is not None:
             self.enter(Phase.SENDING)
             self.transport.write(reply.raw(last=self._connections.closing))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -13,9 +13,8 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from honchod.api.asked import Reply
-from honchod.api.connection import Connection
+from honchod.api.connection import Awaited, Beginning, Connection
 from honchod.api.phases import Phase, allowed_s, first_to_go, sweep_interval_s
-from honchod.api.route import EventStream
 from honchod.api.whole import Whole
 from honchod.errors import Busy
 from honchod.ops.views import LimitsView
@@ -29,7 +28,7 @@ _NEVER_S: Final = 86_400.0
 """aiohttp's own idle timer cannot tell a slow header from silence: the sweep stands in for it."""
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-WholeHandler = Callable[[Whole, Connection], Reply | Coroutine[Any, Any, Reply | EventStream]]
+WholeHandler = Callable[[Whole, Connection], Reply | Awaited | Beginning]
 
 
 class Connections(web.Server):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -14,15 +16,16 @@ from honchod.api.asked import Asked, Reply
 from honchod.api.backend import Backend
 from honchod.api.bodies import PeerLeft, check_size
 from honchod.api.callers import Access, Caller, Role
-from honchod.api.connection import Connection
+from honchod.api.connection import Awaited, Beginning, Connection
 from honchod.api.decoding import check_path, decode_body, decode_query
 from honchod.api.phases import Phase
 from honchod.api.request_ids import request_id
-from honchod.api.route import Answer, Call, EventStream, Nothing, Route
+from honchod.api.route import Answer, Begin, Call, EventStream, Nothing, Route
 from honchod.api.router import Router
 from honchod.api.streamed import Streamed
 from honchod.api.visits import Observe, Visit, VisitorsBook
 from honchod.api.whole import Whole
+from honchod.begun import Begun
 from honchod.errors import Draining, NotAllowed, Problem, raised_at
 from honchod.ops.views import LimitsView
 
@@ -89,10 +92,10 @@ class Door:
             reply = answer
         return web.Response(body=reply.body, status=reply.status, headers=reply.headers)
 
-    def serve(self, whole: Whole, connection: Connection) -> Reply | Coroutine[Any, Any, Reply | EventStream]:
+    def serve(self, whole: Whole, connection: Connection) -> Reply | Awaited | Beginning:
         """The answer to a request that came whole, or what comes to it where something is waited for.
 
-        Neither raises anything.
+        None of them raises anything.
         """
         visit = Visit(connection.caller, request_id(whole.given_id))
         try:
@@ -106,7 +109,29 @@ class Door:
         if answer is not None:
             return self._reply(visit, answer)
         connection.attended = route.attended
-        return self._answer(route, call, visit)
+        if route.begin is not None:
+            return partial(self._begin, route, route.begin, call, visit)
+        return self._in_a_task(route, call, visit)
+
+    def _begin(self, route: Route, begin: Begin, call: Call[Any, Any], visit: Visit) -> Reply | Awaited:
+        structlog.contextvars.bind_contextvars(request_id=visit.request_id)
+        try:
+            begun = begin(call)
+        except Exception as error:
+            return self._failed(visit, error)
+        if begun is None:
+            return self._in_a_task(route, call, visit)
+        return Awaited(begun.awaited, partial(self._ended, visit, begun))
+
+    def _ended(self, visit: Visit, begun: Begun[Answer], awaited: asyncio.Future[Any]) -> Reply:
+        try:
+            answer = begun.result(awaited.result())
+        except Exception as error:
+            return self._failed(visit, error)
+        return self._reply(visit, answer)
+
+    def _in_a_task(self, route: Route, call: Call[Any, Any], visit: Visit) -> Awaited:
+        return Awaited(asyncio.ensure_future(self._answer(route, call, visit)), _reply_of)
 
     async def _answer(self, route: Route, call: Call[Any, Any], visit: Visit) -> Reply | EventStream:
         # What is left behind is only this task's, and the next request on the connection replaces it.
@@ -167,6 +192,13 @@ class Door:
     def _reply(self, visit: Visit, answer: Answer) -> Reply:
         self._book.answered(visit, answer.status)
         return Reply(answer.status, answer.media_type, visit.request_id, answer.body)
+
+
+def _reply_of(task: asyncio.Future[Reply | EventStream]) -> Reply:
+    reply = task.result()
+    # Who wants a stream does not come whole.
+    assert isinstance(reply, Reply)
+    return reply
 
 
 def _decoded(body: bytes, route: Route) -> msgspec.Struct:

@@ -11,6 +11,7 @@ import msgspec
 
 from honchod.api.backend import Backend
 from honchod.api.callers import Role
+from honchod.begun import Begun
 from honchod.errors import Problem
 from honchod.ops.views import LimitsView
 
@@ -58,6 +59,8 @@ class EventStream:
     events: AsyncGenerator[bytes, None]
 
 
+Begin = Callable[[Call[Any, Any]], Begun[Answer] | None]
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -70,8 +73,10 @@ class Route:
     A request body may be left out when ``request_optional`` says so, or when there is nothing to say in it.
     ``problems`` are those that this call alone can meet; the door adds what every call can. ``intake``
     marks calls that are refused while the daemon stops, ``attended`` those whose work ends with a caller that
-    leaves: nobody else wants its result. ``at_once`` gives the answer where it is known without waiting for
-    anything; None sends the call on to the handler. The summary is the handler's docstring.
+    leaves: nobody else wants its result. The summary is the handler's docstring.
+
+    Two ways go before the handler, each None where it does not lead to the answer: ``at_once`` gives it where
+    it is known without waiting for anything, ``begin`` where one future alone is waited for.
     """
 
     method: Literal["GET", "POST"]
@@ -83,6 +88,7 @@ class Route:
     request_optional: bool = False
     query: type[msgspec.Struct] = Nothing
     at_once: Callable[[Call[Any, Any]], Answer | None] | None = None
+    begin: Begin | None = None
     problems: tuple[type[Problem], ...] = ()
     media_type: str = JSON
     intake: bool = False

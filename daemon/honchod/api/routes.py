@@ -118,6 +118,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         Role.AGENT,
         {202: WriteResult},
         request=WriteRequest,
+        begin=messages.begin_to_write,
         problems=_WRITE_PROBLEMS,
         intake=True,
     ),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from honchod.begun import Begun
 from honchod.capture.naming import NameRedactor
 from honchod.capture.plan import Desk, Planned
 from honchod.capture.redact import Redactor
@@ -18,6 +20,7 @@ from honchod.errors import Unprocessable
 from honchod.identity import modes
 from honchod.identity.choices import Author
 from honchod.identity.host import Host, Hosts
+from honchod.identity.modes import Held
 from honchod.identity.place import Place, Places
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Append, Appended, NewEvent
@@ -73,39 +76,54 @@ class Intake:
         Raises `UnknownHost`, `NoIdentity`, `Unprocessable`, `BadRequest`, `RedactionFailed`, `IdConflict`,
         `QuotaUsedUp` and `OutboxFull`, and then nothing of it is stored.
         """
+        begun = self.begin(request, uid=uid, operator=operator)
+        if begun is not None:
+            return begun.result(await begun.awaited)
         host = self._hosts.named(request.host)
-        if not request.messages:
-            raise Unprocessable("messages: expected at least one")
-        place = self._places.of(host, request)
-        lane = lane_of(place)
-        desk = self._desk(host)
-        if _cost_chars(request.messages) > IN_LOOP_CHARS:
+        place, desk, held = self._places.of(host, request), self._desk(host), modes.held(host)
+        if _is_long(request.messages):
             loop = asyncio.get_running_loop()
             plan = await loop.run_in_executor(None, self._plan, desk, request)
         else:
             plan = self._plan(desk, request)
-        events = tuple([one for one in plan if isinstance(one, NewEvent)])
+        append = _append(place, request, plan, held, uid=uid, operator=operator)
         stored: tuple[Appended, ...] = ()
-        held = modes.held(host)
-        if events:
-            stored = await self._outbox.append(
-                Append(
-                    lane,
-                    events,
-                    uid,
-                    scope=place.scope,
-                    limited=not operator,
-                    due_in_ms=None if held else 0,
-                    every_turns=held.every_turns if held else None,
-                    turn_ends=request.turn_end,
-                )
-            )
-            self.on_append()
+        if append.events:
+            stored = await self._outbox.append(append)
         elif held and request.turn_end:
-            await self._outbox.end_turn(lane, held.every_turns)
+            await self._outbox.end_turn(append.lane, held.every_turns)
+        return self._taken(request, place, plan, append.events, stored)
+
+    def begin(self, request: WriteRequest, *, uid: int, operator: bool) -> Begun[WriteResult] | None:
+        """As `write`, for a request that waits for its commit alone, as nearly all do; None for any other."""
+        host = self._hosts.named(request.host)
+        if not request.messages:
+            raise Unprocessable("messages: expected at least one")
+        if modes.held(host) is not None or _is_long(request.messages):
+            return None
+        place = self._places.of(host, request)
+        plan = self._plan(self._desk(host), request)
+        append = _append(place, request, plan, None, uid=uid, operator=operator)
+        if append.events:
+            stored = self._outbox.begin_append(append)
+        else:
+            stored = asyncio.get_running_loop().create_future()
+            stored.set_result(())
+        return Begun(stored, partial(self._taken, request, place, plan, append.events))
+
+    def _taken(
+        self,
+        request: WriteRequest,
+        place: Place,
+        plan: Sequence[Planned],
+        events: Sequence[NewEvent],
+        stored: tuple[Appended, ...],
+    ) -> WriteResult:
+        """What is told of a request that is on disk, to whoever listens and to its caller."""
+        if events or request.turn_end:
             self.on_append()
         self.on_spoken(_spoken(place, events, turn_ended=request.turn_end))
-        return WriteResult(lane.session, _answers(request.messages, plan, iter(stored)))
+        return WriteResult(place.session, _answers(request.messages, plan, iter(stored)))
 
     def _desk(self, host: Host) -> Desk:
         desk = self._desks.get(host.name)
@@ -117,6 +135,28 @@ class Intake:
         return desk.plan(request.messages, group=request.group, now_ms=self._clock.now_ms())
 
 
+def _append(
+    place: Place,
+    request: WriteRequest,
+    plan: Iterable[Planned],
+    held: Held | None,
+    *,
+    uid: int,
+    operator: bool,
+) -> Append:
+    """What of a request is to be stored."""
+    return Append(
+        lane_of(place),
+        tuple([one for one in plan if isinstance(one, NewEvent)]),
+        uid,
+        scope=place.scope,
+        limited=not operator,
+        due_in_ms=0 if held is None else None,
+        every_turns=None if held is None else held.every_turns,
+        turn_ends=request.turn_end,
+    )
+
+
 def _spoken(place: Place, events: Sequence[NewEvent], *, turn_ended: bool) -> Spoken:
     for event in reversed(events):
         if event.author == _HUMAN:
@@ -124,8 +164,9 @@ def _spoken(place: Place, events: Sequence[NewEvent], *, turn_ended: bool) -> Sp
     return Spoken(place, None, None, turn_ended)
 
 
-def _cost_chars(messages: Sequence[IncomingMessage]) -> int:
-    return sum([len(message.content) for message in messages], start=MESSAGE_CHARS * len(messages))
+def _is_long(messages: Sequence[IncomingMessage]) -> bool:
+    chars = sum([len(message.content) for message in messages], start=MESSAGE_CHARS * len(messages))
+    return chars > IN_LOOP_CHARS
 
 
 def _answers(

@@ -147,7 +147,11 @@ class Outbox:
         """
         if request.due_in_ms != 0:
             return await self._take_in(lambda tx: intake.append(tx, request, self.bounds))
-        return await self._writer.submit_joint(self._appends, request)
+        return await self.begin_append(request)
+
+    def begin_append(self, request: Append) -> asyncio.Future[tuple[Appended, ...]]:
+        """As `append`, for a request that is due now: what it returns is there once it is on disk."""
+        return self._writer.submit_joint(self._appends, request)
 
     async def append_once(self, once: Once) -> Appended:
         """Store an event unless the ledger knows it. On disk when it returns. Raises as `append` does."""

@@ -21,6 +21,7 @@ import structlog
 import honchod
 from honchod.api.server import FrontDoor
 from honchod.api.sockets import Listener
+from honchod.begun import Begun
 from honchod.capture.intake import Intake, Spoken
 from honchod.capture.naming import NameRedactor
 from honchod.capture.requests import WriteRequest, WriteResult
@@ -231,7 +232,14 @@ class Daemon(Operating):
 
     async def write(self, request: WriteRequest, *, uid: int, operator: bool) -> WriteResult:
         """Take messages in, all or nothing; returns after the fsync."""
-        written = await self._intake.write(request, uid=uid, operator=operator)
+        return self._told(request, uid, await self._intake.write(request, uid=uid, operator=operator))
+
+    def begin_write(self, request: WriteRequest, *, uid: int, operator: bool) -> Begun[WriteResult] | None:
+        """As `write`, for a request that waits for its commit alone; None for any other."""
+        begun = self._intake.begin(request, uid=uid, operator=operator)
+        return begun.then(partial(self._told, request, uid)) if self._verbose and begun else begun
+
+    def _told(self, request: WriteRequest, uid: int, written: WriteResult) -> WriteResult:
         if self._verbose:
             log.debug(
                 "messages.taken",
