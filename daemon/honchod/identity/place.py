@@ -7,7 +7,7 @@ by whoever holds the database; here it is a number by the name of the session.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -19,6 +19,9 @@ from honchod.identity.sessions import Locator, SessionSource, session_key
 
 Hide = Callable[[str], str]
 """Gives a name without the secrets in it. The same name always gives the same."""
+
+
+_REMEMBERED: Final = 1024
 
 
 class Asks(Protocol):
@@ -49,13 +52,28 @@ class Places:
     def __init__(self, generations: Mapping[SessionName, int], hide: Hide) -> None:
         self._generations = dict(generations)
         self._hide = hide
+        self._known: dict[tuple[str, str], Place] = {}
+        """Places of requests that name their session and nothing else, by host and session."""
 
     def use(self, hide: Hide) -> None:
         """Hide secrets in names this way from now on."""
         self._hide = hide
+        self._known.clear()
 
     def of(self, host: Host, asked: Asks) -> Place:
         """The place of a request to this host. Raises BadRequest when it says too little."""
+        session = asked.session
+        if not session or asked.scope or asked.locator is not None:
+            return self._found(host, asked)
+        asked_for = host.name, session
+        known = self._known.get(asked_for)
+        if known is None or known.host is not host:
+            known = self._known[asked_for] = self._found(host, asked)
+            if len(self._known) > _REMEMBERED:
+                del self._known[next(iter(self._known))]
+        return known
+
+    def _found(self, host: Host, asked: Asks) -> Place:
         key = session_key(host, asked.session, asked.locator, git_top, hide=self._hide)
         name = SessionName(host.name, host.workspace, clean(key.key))
         generation = self._generations.get(name, 0)
@@ -75,3 +93,4 @@ class Places:
     def advance(self, name: SessionName, generation: int) -> None:
         """The session was reset: this is its generation now. An older one than is known changes nothing."""
         self._generations[name] = max(generation, self._generations.get(name, 0))
+        self._known.clear()

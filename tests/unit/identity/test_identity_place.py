@@ -94,10 +94,36 @@ def test_what_the_operator_mapped_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_new_way_to_hide_holds_from_then_on() -> None:
-    known = places()
-    assert known.of(host_with(), Asked("secret")).session == "secret"
+    known, host = places(), host_with()
+    assert known.of(host, Asked("secret")).session == "secret"
     known.use(masked)
-    assert known.of(host_with(), Asked("secret")).session == "xxx"
+    assert known.of(host, Asked("secret")).session == "xxx"
+
+
+def test_a_place_that_is_remembered_is_that_of_this_host_and_of_all_that_is_said() -> None:
+    """What is found again is what somebody would find who has not been asked before."""
+    known = places()
+    hosts = [host_with(), host_with(scopeStrategy="custom", scopeCustom="x"), host_with()]
+    asked = [
+        Asked(session, locator, scope)
+        for session in ("s", "t", None)
+        for locator in (None, Where(title="s"))
+        for scope in (None, "a", "b")
+        if session or locator
+    ]
+    for host in hosts * 2:
+        for one in asked:
+            place = known.of(host, one)
+            assert place == places().of(host, one)
+            assert place.host is host
+
+
+def test_only_so_many_places_are_remembered() -> None:
+    known = places()
+    host = host_with()
+    for number in range(3000):
+        assert known.of(host, Asked(f"s{number}")).session == f"s{number}"
+    assert len(known._known) == 1024
 
 
 def test_a_request_that_says_too_little_is_refused() -> None:
