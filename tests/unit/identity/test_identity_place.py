@@ -103,11 +103,11 @@ def test_a_new_way_to_hide_holds_from_then_on() -> None:
 def test_a_place_that_is_remembered_is_that_of_this_host_and_of_all_that_is_said() -> None:
     """What is found again is what somebody would find who has not been asked before."""
     known = places()
-    hosts = [host_with(), host_with(scopeStrategy="custom", scopeCustom="x"), host_with()]
+    hosts = [host_with(), host_with(scopeStrategy="project"), host_with()]
     asked = [
         Asked(session, locator, scope)
         for session in ("s", "t", None)
-        for locator in (None, Where(title="s"))
+        for locator in (None, Where(title="s"), Where(cwd="/home/ann/p"))
         for scope in (None, "a", "b")
         if session or locator
     ]
