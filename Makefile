@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # They wait more than they work: a few files at a time.
 JOBS ?= 3
+# What is compiled once need not be compiled by each worker, and by each daemon that a test starts.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help
 help:  ## what can be made
@@ -43,7 +45,7 @@ unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branc
 
 .PHONY: rest
 rest: $(READY)  ## the tests with a database, a server, the program as a process
-	$(BIN)/pytest tests/unit -m slow -n $(JOBS)
+	$(BIN)/pytest $$(grep -rl --include='*.py' mark.slow tests/unit) -m slow -n $(JOBS) -p no:schemathesis
 	$(BIN)/pytest tests -n $(JOBS) --dist loadfile --ignore=tests/unit --ignore=tests/bench --ignore=tests/runtimes || $(MAKE) again
 
 .PHONY: again

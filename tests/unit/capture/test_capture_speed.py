@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import pytest
+
 from honchod.capture.naming import NameRedactor
 from honchod.capture.pipeline import Captured, Pipeline
 from honchod.capture.redact import Redactor
@@ -15,6 +17,8 @@ PARAGRAPH = (
     "that the token budget was 500.\n\n    result = client.search(query, limit=20)\n\n"
     "That is fixed now. Remind me on Monday to write to Bea about the lease, please.\n\n"
 )
+pytestmark = pytest.mark.timed
+
 MILLISECOND_OF_ADDING = 50_000
 """So many additions take a fast machine about a millisecond."""
 

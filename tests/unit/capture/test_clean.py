@@ -84,6 +84,7 @@ def test_no_unquoted_tag_survives_and_a_second_time_changes_nothing(text: str) -
         assert around[0] in {"`", '"'}
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece",
     [OPEN, CLOSE, OPEN + CLOSE, "<memory-", f"</memory-{CLOSE}", "memory-context>", "<", ">", f"`{OPEN}"],

@@ -278,6 +278,7 @@ BLOW_UPS = [
 ]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", BLOW_UPS)
 def test_no_input_blows_up(piece: str) -> None:
     seconds = _seconds_for(piece * (20_000 // len(piece)))
@@ -287,8 +288,9 @@ def test_no_input_blows_up(piece: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", BLOW_UPS)
-def test_a_megabyte_takes_seconds_at_worst(piece: str) -> None:
-    assert _seconds_for(piece * (1_000_000 // len(piece))) < 20.0
+def test_a_long_text_takes_seconds_at_worst(piece: str) -> None:
+    # Where each character is looked at again from each other one, this would take minutes.
+    assert _seconds_for(piece * (250_000 // len(piece))) < 5.0
 
 
 def _seconds_for(text: str) -> float:

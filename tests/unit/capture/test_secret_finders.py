@@ -118,6 +118,7 @@ def found_by_all(text: str) -> list[Span]:
     return find_all(Haystack(text, lower(text), dense(text)))
 
 
+@pytest.mark.slow
 @settings(max_examples=1500)
 @given(TEXTS)
 @example("a----BEGIN KEY----")
@@ -132,6 +133,7 @@ def test_a_look_that_was_spared_would_have_found_nothing(text: str) -> None:
     assert find_secrets(text) == found_by_all(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(st.lists(TEXTS, max_size=4))
 def test_texts_that_pass_together_hold_nothing_one_by_one(texts: list[str]) -> None:

@@ -46,6 +46,13 @@ def test_no_throttle_is_longer_than_the_cap(asked_s: float | None, failures: int
     assert throttle_s(asked_s, failures, POLICY, Random(seed)) <= 3600
 
 
+@pytest.mark.parametrize(("asked_s", "waits_s"), [(10, 10), (3600, 3600), (86_400, 3600)])
+def test_a_throttled_destination_waits_as_long_as_it_asked_for_up_to_the_cap(
+    asked_s: float, waits_s: float
+) -> None:
+    assert throttle_s(asked_s, 1, POLICY, Random(1)) == waits_s
+
+
 def test_a_throttle_without_a_time_is_a_backoff() -> None:
     assert throttle_s(None, 3, POLICY, Random(1)) == backoff_s(3, POLICY, Random(1))
 

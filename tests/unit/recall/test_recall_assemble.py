@@ -79,6 +79,13 @@ def test_cards_are_not_cut_while_anything_else_is_left() -> None:
             assert {section for section, _ in made.parts.present()} <= cards
 
 
+def test_a_section_that_is_not_there_is_not_named_as_cut() -> None:
+    card = "fact " * 100
+    made = block(Parts(user_card=card.strip()), 400)
+    assert made.truncated == (Section.USER_CARD,)
+    assert card.startswith(made.parts.user_card.removesuffix("…"))
+
+
 @given(st.builds(Parts, WORDS, WORDS, WORDS, WORDS, WORDS, WORDS), st.integers(0, 1_500))
 def test_what_is_named_as_cut_is_what_was_cut(parts: Parts, budget: int) -> None:
     made = block(parts, budget)
