@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # They wait more than they work: a few files at a time.
 JOBS ?= 3
+# The long files first: one that comes last is waited for alone.
+WHOLE := tests/acceptance tests/model tests/integration
 # What is compiled once need not be compiled by each worker, and by each daemon that a test starts.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -46,7 +48,7 @@ unit: $(READY)  ## the fast tests, with the pure rooms covered to the last branc
 .PHONY: rest
 rest: $(READY)  ## the tests with a database, a server, the program as a process
 	$(BIN)/pytest $$(grep -rl --include='*.py' mark.slow tests/unit) -m slow -n $(JOBS) -p no:schemathesis
-	$(BIN)/pytest tests -n $(JOBS) --dist loadfile --ignore=tests/unit --ignore=tests/bench --ignore=tests/runtimes || $(MAKE) again
+	$(BIN)/pytest $(WHOLE) -n $(JOBS) --dist loadfile --no-loadscope-reorder || $(MAKE) again
 
 .PHONY: again
 again: $(READY)  ## what was red once more, alone: red again is broken, green was a race, and both are named

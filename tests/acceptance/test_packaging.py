@@ -29,6 +29,12 @@ def build(source: Path, out: Path, *what: str) -> Path:
     return built
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of this checkout."""
+    return build(ROOT, tmp_path_factory.mktemp("dist"), "--wheel")
+
+
 def copied() -> list[tuple[str, str]]:
     """What the first stage of the Containerfile copies, each with where to."""
     _, first, _ = CONTAINERFILE.read_text().split("\nFROM ")
@@ -87,10 +93,9 @@ def test_the_source_distribution_holds_what_a_packager_needs(tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_it_is_installed_as_a_tool(tool: str, tmp_path: Path) -> None:
+def test_it_is_installed_as_a_tool(tool: str, wheel: Path, tmp_path: Path) -> None:
     if not shutil.which(tool):
         pytest.skip(f"{tool} is absent")
-    wheel = build(ROOT, tmp_path / "dist", "--wheel")
     environ = {
         **os.environ,
         "UV_TOOL_DIR": str(tmp_path / "tools"),
