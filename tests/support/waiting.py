@@ -16,7 +16,8 @@ PATIENCE = 4 if os.environ.get("HONCHOD_LIVE_URL") else 1
 def wait_until(condition: Callable[[], T], what: str | Callable[[], str], *, timeout_s: float = 30.0) -> T:
     """Ask again and again until the answer is true; fail with ``what``, as it is then, when it never is."""
     timeout_s *= PATIENCE
-    deadline = time.monotonic() + timeout_s
+    began = time.monotonic()
+    deadline = began + timeout_s
     last: BaseException | None = None
     while time.monotonic() < deadline:
         try:
@@ -25,6 +26,7 @@ def wait_until(condition: Callable[[], T], what: str | Callable[[], str], *, tim
             last = None
         except Exception as error:
             last = error
-        time.sleep(0.02)
+        # To ask is work for the daemon too: what takes long is asked for less often.
+        time.sleep(min(0.05, max(0.02, (time.monotonic() - began) / 20)))
     text = what if isinstance(what, str) else what()
     raise AssertionError(f"waited {timeout_s} s for: {text}") from last
