@@ -37,6 +37,11 @@ def without_control_tokens(text: str) -> str:
     return _CONTROL_TOKEN.sub(lambda match: f"<{_ZERO_WIDTH_SPACE}{match[0][1:]}", text)
 
 
+def may_hold_recalled(text: str) -> bool:
+    """Whether there may be a ``<memory-context>`` block or tag in ``text``; False is certain."""
+    return "<" in text and _FENCE in text.lower()
+
+
 def without_recalled(text: str) -> str:
     """``text`` without ``<memory-context>`` blocks, so that memory never feeds on itself.
 
@@ -44,7 +49,7 @@ def without_recalled(text: str) -> str:
     closed goes up to the end if its tag opens or ends a line, as an injected one does; in the middle of a
     sentence only the tag goes. A tag in quotes or backticks is talked about, not meant: it stays.
     """
-    if "<" not in text or _FENCE not in text.lower():
+    if not may_hold_recalled(text):
         return text
     kept = _Kept()
     at = 0

@@ -25,8 +25,11 @@ from honchod.identity.place import Place, Places
 from honchod.outbox.store import Outbox
 from honchod.outbox.values import Append, Appended, NewEvent
 
-IN_LOOP_CHARS: Final = 32_768
+IN_LOOP_CHARS: Final = 2_048
 """More text than this is cleaned and redacted in a thread: the loop has others to serve."""
+EASY_IN_LOOP_CHARS: Final = 32_768
+"""So much of it when one look at all tells that little is to be done."""
+EASY_IN_LOOP_MESSAGES: Final = 128
 MESSAGE_CHARS: Final = 400
 """What a message costs beside its content, in characters of content: its names are redacted too."""
 _HUMAN: Final = Author.HUMAN.value
@@ -99,10 +102,11 @@ class Intake:
         host = self._hosts.named(request.host)
         if not request.messages:
             raise Unprocessable("messages: expected at least one")
-        if modes.held(host) is not None or _is_long(request.messages):
+        desk, is_long = self._desk(host), _is_long(request.messages)
+        if modes.held(host) is not None or (is_long and not _is_easy(desk, request.messages)):
             return None
         place = self._places.of(host, request)
-        plan = self._plan(self._desk(host), request)
+        plan = self._plan(desk, request, easy=is_long)
         append = _append(place, request, plan, None, uid=uid, operator=operator)
         if append.events:
             stored = self._outbox.begin_append(append)
@@ -131,8 +135,9 @@ class Intake:
             desk = self._desks[host.name] = Desk(host, self._redactor, self._names)
         return desk
 
-    def _plan(self, desk: Desk, request: WriteRequest) -> list[Planned]:
-        return desk.plan(request.messages, group=request.group, now_ms=self._clock.now_ms())
+    def _plan(self, desk: Desk, request: WriteRequest, *, easy: bool = False) -> list[Planned]:
+        now_ms = self._clock.now_ms()
+        return desk.plan(request.messages, group=request.group, now_ms=now_ms, easy=easy)
 
 
 def _append(
@@ -165,8 +170,19 @@ def _spoken(place: Place, events: Sequence[NewEvent], *, turn_ended: bool) -> Sp
 
 
 def _is_long(messages: Sequence[IncomingMessage]) -> bool:
-    chars = sum([len(message.content) for message in messages], start=MESSAGE_CHARS * len(messages))
-    return chars > IN_LOOP_CHARS
+    return _chars(messages) + MESSAGE_CHARS * len(messages) > IN_LOOP_CHARS
+
+
+def _is_easy(desk: Desk, messages: Sequence[IncomingMessage]) -> bool:
+    return (
+        len(messages) <= EASY_IN_LOOP_MESSAGES
+        and _chars(messages) <= EASY_IN_LOOP_CHARS
+        and desk.is_easy(messages)
+    )
+
+
+def _chars(messages: Sequence[IncomingMessage]) -> int:
+    return sum([len(one.content) + (len(repr(one.metadata)) if one.metadata else 0) for one in messages])
 
 
 def _answers(

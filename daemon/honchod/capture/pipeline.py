@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from honchod.capture.chunk import chunks
-from honchod.capture.clean import well_formed, without_control_tokens, without_recalled
+from honchod.capture.clean import may_hold_recalled, well_formed, without_control_tokens, without_recalled
 from honchod.capture.host_patterns import patterns_for
 from honchod.capture.noise import is_noise, without_metadata
 from honchod.errors import RedactionFailed
@@ -70,6 +70,15 @@ class Pipeline:
         if not text or text.isspace():
             return Dropped("empty")
         return Dropped("noise") if is_noise(text, self._patterns, author) else text
+
+    def are_easy(self, texts: Sequence[str]) -> bool:
+        """Whether there is surely nothing to hide, to cut or to unwrap in any of them: `run` has little work.
+
+        Raises ``RedactionFailed``.
+        """
+        return all(
+            len(text) <= self._max_chars and not may_hold_recalled(text) for text in texts
+        ) and self.are_clean(texts)
 
     def are_clean(self, texts: Sequence[str]) -> bool:
         """Whether there is surely nothing to hide in any of them: one look instead of one for each."""

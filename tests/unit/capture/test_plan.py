@@ -77,9 +77,37 @@ MESSAGES = st.builds(
 def test_many_messages_are_planned_as_each_alone(
     messages: list[IncomingMessage], host: str, group: bool, redactor: Redactor | None
 ) -> None:
-    together = planned(*messages, at=desk(redactor, host), group=group)
+    here = desk(redactor, host)
+    together = planned(*messages, at=here, group=group)
+    if here.is_easy(messages):
+        assert here.plan(messages, group=group, now_ms=NOW_MS, easy=True) == together
     assert together == [planned(one, at=desk(redactor, host), group=group)[0] for one in messages]
     assert TOKEN not in repr([one for one in together if isinstance(one, NewEvent)])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        IncomingMessage(f"see {TOKEN}", id="m"),
+        IncomingMessage("<memory-context>old</memory-context> new", id="m"),
+        IncomingMessage("word " * 6_000, id="m"),
+        IncomingMessage("I moved to Lisbon.", id="m", metadata={"note": TOKEN}),
+    ],
+)
+def test_what_takes_work_is_not_easy(message: IncomingMessage) -> None:
+    plain = IncomingMessage("I moved to Lisbon.", id="m", metadata={})
+    assert desk().is_easy([plain, plain])
+    assert not desk().is_easy([plain, message])
+
+
+def test_a_secret_that_shows_once_something_is_taken_out_is_hidden() -> None:
+    message = IncomingMessage("my pa\0ssword is swordfish7", id="m")
+    here = desk()
+    assert here.is_easy([message])
+    for easy in (False, True):
+        (event,) = here.plan([message], group=False, now_ms=NOW_MS, easy=easy)
+        assert isinstance(event, NewEvent)
+        assert "swordfish" not in "".join(event.pieces)
 
 
 def test_a_message_becomes_an_event() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from secret_corpus import INNOCENT, PLANTED, Planted
 
-from honchod.capture.secret.finders import find_all, find_secrets, holds_none
+from honchod.capture.secret import blocks, commands
+from honchod.capture.secret.credentials import CREDENTIALS
+from honchod.capture.secret.finders import _NUMBERS, find_all, find_secrets, holds_none
 from honchod.capture.secret.names import CLUES
+from honchod.capture.secret.providers import PROVIDER_KEYS
+from honchod.capture.secret.shape import Prefixed
 from honchod.capture.secret.spans import Haystack, Span, dense, lower
 from honchod.capture.secret.speech import is_plain_speech
 from honchod.capture.secret.words import any_of, has_long_word
@@ -106,12 +112,21 @@ SPOKEN = st.lists(st.sampled_from(SPEECH), max_size=6).map(" ".join)
 GIVEN_AWAY = st.tuples(SPOKEN, *map(st.sampled_from, ([*AROUND, " "], NAMES, LINKS, VALUES)), SPOKEN).map(
     "".join
 )
+NUMBERS = st.text("0189afk-\n", min_size=1) | st.sampled_from(["ACCA", "dapi", "-us1", "key"])
 TEXTS = (
     GIVEN_AWAY
+    | st.lists(
+        st.sampled_from([*VALUES[6:8], "acca", "dapi", "-us1"]) | st.text("0189afk-\n", min_size=1)
+    ).map("".join)
     | st.lists(WORDS | st.text(max_size=3), max_size=12).map("".join)
     | st.lists(WORDS, max_size=8).map(" ".join)
     | st.lists(SPOKEN | FRAGMENTS | WORDS, max_size=4).map("\n".join)
 )
+
+
+def shape_hints() -> Iterator[str]:
+    for shape in (*PROVIDER_KEYS, *CREDENTIALS):
+        yield from shape.prefixes if isinstance(shape, Prefixed) else shape.hints
 
 
 def found_by_all(text: str) -> list[Span]:
@@ -139,6 +154,12 @@ def test_a_look_that_was_spared_would_have_found_nothing(text: str) -> None:
 def test_texts_that_pass_together_hold_nothing_one_by_one(texts: list[str]) -> None:
     if holds_none("\n".join(texts)):
         assert [found_by_all(text) for text in texts] == [[]] * len(texts)
+
+
+def test_no_hint_is_written_in_what_is_passed_by_as_numbers() -> None:
+    hints = {*CLUES, *blocks.HINTS, *commands.HINTS, *shape_hints()}
+    assert len(hints) > 100
+    assert not [hint for hint in hints if not hint.strip(_NUMBERS)]
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.kind[:60])

@@ -29,6 +29,9 @@ def _fewest(hints: Iterable[str]) -> tuple[str, ...]:
 _HINT: Final = any_of(_fewest((*CLUES, *blocks.HINTS, *commands.HINTS, *_SHAPES.lowered)))
 """Without one in lower case, only what is known by its shape and in a long word can be in a text."""
 
+_NUMBERS: Final = "0123456789abcdef-\n"
+"""What nothing but numbers and UUIDs is written in, one or several: no hint is made of these alone."""
+
 
 def find_secrets(text: str) -> list[Span]:
     """The spans of all secrets in ``text``; of two that overlap, the earlier names the kind."""
@@ -53,6 +56,8 @@ def holds_none(text: str) -> bool:
 
 def _prepared(text: str) -> Haystack | None:
     """The text as the finders need it; None where none of them can find anything in any part of it."""
+    if not text.strip(_NUMBERS):
+        return None
     data = text.encode("utf-8", "replace")
     if is_plain_speech(data):
         return None
