@@ -65,7 +65,10 @@ class Reply(msgspec.Struct, frozen=True):
 
     def raw(self, *, last: bool) -> bytes:
         """It as HTTP/1.1; ``last``: its connection ends with it."""
-        more = "".join([f"{name}: {value}\r\n" for name, value in self.more_headers.items()])
+        more_headers = self.more_headers
+        more = (
+            "".join([f"{name}: {value}\r\n" for name, value in more_headers.items()]) if more_headers else ""
+        )
         ending = "Connection: close\r\n" if last else ""
         head = (
             f"{_opening(self.status, self.media_type)}{self.request_id}\r\n{more}"

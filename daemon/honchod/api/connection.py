@@ -158,9 +158,9 @@ class Connection(web.RequestHandler):
         """Send the answer to the request that came whole, and go on with what came meanwhile."""
         self._work = None
         if self.transport is not None:
-            self.enter(Phase.SENDING)
             self.transport.write(reply.raw(last=self._connections.closing))
         if self.writing_paused:
+            self.enter(Phase.SENDING)
             self._work = self._loop.create_task(self._see_off())
         else:
             self._served()

@@ -42,33 +42,14 @@ class Head(msgspec.Struct, frozen=True):
 class Whole(msgspec.Struct, frozen=True):
     """A request of which nothing is missing (see `Asked`)."""
 
-    head: Head
+    method: str
+    path: str
+    given_id: str | None
     content: bytes
-
-    @property
-    def method(self) -> str:
-        """Its method."""
-        return self.head.method
-
-    @property
-    def path(self) -> str:
-        """Its path."""
-        return self.head.path
-
-    @property
-    def query(self) -> MultiMapping[str]:
-        """Empty: a path with a query is not read here."""
-        return _NO_QUERY
-
-    @property
-    def given_id(self) -> str | None:
-        """Its ``X-Request-Id``."""
-        return self.head.given_id
-
-    @property
-    def wants_events(self) -> bool:
-        """Never: whoever accepts them is not read here."""
-        return False
+    query: MultiMapping[str] = _NO_QUERY
+    """Empty: a path with a query is not read here."""
+    wants_events: bool = False
+    """Never: whoever accepts them is not read here."""
 
 
 def read_whole(data: bytes) -> Whole | None:
@@ -80,7 +61,7 @@ def read_whole(data: bytes) -> Whole | None:
     start = end + len(_END)
     if head is None or len(data) - start != head.length_bytes:
         return None
-    return Whole(head, data[start:])
+    return Whole(head.method, head.path, head.given_id, data[start:])
 
 
 @lru_cache(_HEADS_REMEMBERED)
