@@ -133,8 +133,7 @@ class Connection(web.RequestHandler):
             self._loop.call_soon(self._begin, answer)
 
     def _begin(self, beginning: Beginning) -> None:
-        if self.phase is not Phase.CLOSING:
-            self._take(beginning())
+        self._take(beginning())
 
     def _take(self, answer: Reply | Awaited) -> None:
         if isinstance(answer, Reply):

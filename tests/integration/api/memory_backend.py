@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+from collections.abc import Callable
 
 import honchod
 from honchod.begun import Begun
@@ -57,6 +58,7 @@ class MemoryBackend:
         self.gate = asyncio.Event()
         self.gate.set()
         self.at_gate = 0
+        self.on_begin: Callable[[], object] = lambda: None
         self._paused = False
         self._letters = {f"letter-{n}": f"content of letter {n}" for n in (1, 2)}
 
@@ -87,6 +89,7 @@ class MemoryBackend:
         """A request of several messages goes the long way."""
         if self.fault is not None:
             raise self.fault
+        self.on_begin()
         if len(request.messages) > 1:
             return None
         return Begun(asyncio.ensure_future(self.write(request, uid=uid, operator=operator)), _as_it_is)
