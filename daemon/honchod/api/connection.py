@@ -151,7 +151,9 @@ class Connection(web.RequestHandler):
             self.log_exception(exc_info=error)
             self.cut()
         else:
-            self._send(made)
+            # What one commit has answered is made in one round of the loop and sent in the next: a process
+            # that waits for several of its answers is woken once, which costs most of a small write.
+            self._loop.call_soon(self._send, made)
 
     def _send(self, reply: Reply) -> None:
         """Send the answer to the request that came whole, and go on with what came meanwhile."""
