@@ -31,7 +31,6 @@ metadata = MetaData()
 _STATES: Final = ", ".join(f"'{state}'" for state in State)
 READY: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses < {SUSPECT_AFTER}"
 SUSPECT: Final = f"due_at IS NOT NULL AND lease_id IS NULL AND losses >= {SUSPECT_AFTER}"
-"""Which lanes may be leased, in company and alone; in other words a query finds no index."""
 """Which lanes may be leased, and which of them alone. A query that says it in other words finds no index."""
 
 lane = Table(
