@@ -7,35 +7,22 @@ What ``bare`` answers is read from standard input.
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 import uvloop
 from aiohttp import web
 
+from bench.yardsticks.apart import READY, serving
+
 Kind = Literal["bare", "echo"]
-_READY: Final = "ready"
 
 
-@contextmanager
-def running_server(kind: Kind, directory: Path, answer: bytes) -> Iterator[str]:
+def running_server(kind: Kind, directory: Path, answer: bytes) -> AbstractContextManager[str]:
     """A server in a process of its own. Gives its socket."""
-    socket = str(directory / f"{kind}.sock")
-    command = [sys.executable, "-m", "bench.yardsticks.servers", kind, socket]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(answer)
-        process.stdin.close()
-        process.stdout.readline()
-        try:
-            yield socket
-        finally:
-            process.terminate()
+    return serving("bench.yardsticks.servers", directory / f"{kind}.sock", kind, given=answer)
 
 
 class _Echo(asyncio.Protocol):
@@ -53,9 +40,9 @@ async def _serve(kind: Kind, socket: str, answer: bytes) -> None:
 
     loop = asyncio.get_running_loop()
     await loop.create_unix_server(web.Server(handle, access_log=None) if kind == "bare" else _Echo, socket)
-    print(_READY, flush=True)
+    print(READY, flush=True)
     await loop.create_future()
 
 
 if __name__ == "__main__":
-    uvloop.run(_serve(cast("Kind", sys.argv[1]), sys.argv[2], sys.stdin.buffer.read()))
+    uvloop.run(_serve(cast("Kind", sys.argv[2]), sys.argv[1], sys.stdin.buffer.read()))

@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import queue
 import sqlite3
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, cast
 
 import msgspec
 import uvloop
 
-_READY: Final = "ready"
+from bench.yardsticks.apart import READY, serving
+
 _GROUP_MAX: Final = 512
 _WAL_PAGES: Final = 2048
 _BODY: Final = msgspec.json.encode(
@@ -45,18 +45,10 @@ _Jobs = queue.SimpleQueue[tuple["_Connection", _Request]]
 _decode: Final = msgspec.json.Decoder(_Request).decode
 
 
-@contextmanager
-def running_storing(directory: Path) -> Iterator[str]:
+def running_storing(directory: Path) -> AbstractContextManager[str]:
     """A server in a process of its own, with its database in ``directory``. Gives its socket."""
-    socket, database = str(directory / "storing.sock"), str(directory / "storing.sqlite3")
-    command = [sys.executable, "-m", "bench.yardsticks.storing", socket, database]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            yield socket
-        finally:
-            process.terminate()
+    database = str(directory / "storing.sqlite3")
+    return serving("bench.yardsticks.storing", directory / "storing.sock", database)
 
 
 class _Connection(asyncio.Protocol):
@@ -111,7 +103,7 @@ async def _serve(socket: str, database: str) -> None:
     jobs: _Jobs = queue.SimpleQueue()
     threading.Thread(target=_write, args=(database, jobs, loop), daemon=True).start()
     await loop.create_unix_server(lambda: _Connection(jobs), socket)
-    print(_READY, flush=True)
+    print(READY, flush=True)
     await loop.create_future()
 
 
