@@ -77,6 +77,16 @@ def test_what_make_is_asked_for_can_be_made() -> None:
         assert set(asked) <= made, document
 
 
+def test_no_folder_of_tests_is_left_out_when_they_are_made() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    (whole,) = re.findall(r"^WHOLE := (.+)$", makefile, re.MULTILINE)
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in ROOT.glob("tests/**/test_*.py")}
+    apart = {"unit", "runtimes"}
+    assert {f"tests/{one}" for one in folders - apart} == set(whole.split())
+    for one in apart:
+        assert re.search(rf"^\t\$\(BIN\)/pytest tests/{one}\b", makefile, re.MULTILINE), one
+
+
 def test_every_honchod_command_in_the_documents_exists() -> None:
     text = "\n".join(path.read_text("utf-8") for path in (ROOT / "README.md", *ROOT.glob("deploy/*.md")))
     asked = {
