@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from .calls import Answer, Call, Route
 from .dialectic import answer, as_events
-from .errors import Broken
+from .errors import Broken, Refused
 from .fields import read_body, read_query
 from .limits import QUERY_CHARS, without_nul
 from .recall import Wanted, as_markdown, select
@@ -90,7 +90,7 @@ def read_context(call: Call) -> Answer:
 
 
 def chat(call: Call) -> Answer:
-    """``POST …/chat``: about a peer that exists; without a model a 500, or an empty stream."""
+    """``POST …/chat``: about a peer that exists, else 404; without a model 500. As streams both are empty."""
     body = read_body(call.body)
     query = body.text("query", min_chars=1, max_chars=QUERY_CHARS)
     stream = body.boolean("stream", default=False)
@@ -99,7 +99,12 @@ def chat(call: Call) -> Answer:
     body.check()
     sight = resolve(call, narrowing)
     if narrowing.target is not None:
-        require_peer(call, narrowing.target)
+        try:
+            require_peer(call, narrowing.target)
+        except Refused:
+            if stream:
+                return Answer(200, b"", _EVENTS_TYPE)
+            raise
     workspace = open_peers(call, [call.path["peer"]])
     if call.llm_down:
         if stream:

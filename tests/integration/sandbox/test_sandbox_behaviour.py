@@ -297,3 +297,13 @@ def test_webhooks_are_registered_bounded_and_deleted(client: Client) -> None:
 def test_what_a_context_call_may_ask_for(client: Client, query: str, status: int) -> None:
     client.call("POST", "/v3/workspaces/w/peers", {"id": "al"})
     assert client.call("GET", f"{SESSION}/context?{query}").status == status
+
+
+def test_a_question_about_nobody_is_not_found_and_its_stream_is_empty(client: Client) -> None:
+    """Honcho looks for the peer only once its stream has begun (seen live, 3.0.12)."""
+    client.say("tea is good")
+    chat = "/v3/workspaces/w/peers/al/chat"
+    about = {"query": "tea?", "target": "stranger"}
+    assert client.call("POST", chat, about).status == 404
+    stream = client.call("POST", chat, {**about, "stream": True})
+    assert (stream.status, stream.value) == (200, "")
