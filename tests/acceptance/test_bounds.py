@@ -22,7 +22,7 @@ from support.daemon import DaemonProcess
 from support.honcho import Remote
 from support.network import Network
 from support.other_user import ask_as
-from support.waiting import wait_until
+from support.waiting import PATIENCE, wait_until
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount, or speak as somebody else")
 AGENT_UID = 20_001
@@ -109,7 +109,7 @@ def test_at_the_byte_bound_each_202_is_true_and_intake_resumes(
         network.heal()
         daemon.wait_for_delivery()
         for number in range(1000, 1100):
-            client.write([message(number, 20_000)], session="s", wait_s=20)
+            client.write([message(number, 20_000)], session="s", wait_s=20 * PATIENCE)
             taken.append(f"m{number}")
         daemon.wait_for_delivery()
     assert ids(remote, workspace, "s") == taken
@@ -126,7 +126,7 @@ def test_dead_letters_give_no_way(
         wait_until(lambda: client.letters()["total"] == 4, "four dead letters")
         network.heal()
         for number in range(10, 40):
-            client.write([message(number)], session="s", wait_s=10)
+            client.write([message(number)], session="s", wait_s=10 * PATIENCE)
         daemon.wait_for_delivery()
         assert client.letters()["total"] == 4
     assert ids(remote, workspace, "s") == [f"m{number}" for number in range(10, 40)]
@@ -200,7 +200,7 @@ def test_the_log_is_bounded_while_somebody_reads(
             assert "log" in refused.detail
             largest = client.status()["wal_bytes"]
             assert bound < largest < bound + (8 << 20)
-        client.write([message(10_000)], session="s", wait_s=20)
+        client.write([message(10_000)], session="s", wait_s=20 * PATIENCE)
         taken.append("m10000")
         assert client.status()["wal_bytes"] < bound
         network.heal()
@@ -256,7 +256,7 @@ def test_on_a_full_disk_each_202_is_true_delivery_goes_on_and_intake_resumes(
         with pytest.raises(OutboxFull):
             client.write([message(1000)], session="s")
         hog.unlink()
-        client.write([message(1000)], session="s", wait_s=20)
+        client.write([message(1000)], session="s", wait_s=20 * PATIENCE)
         daemon.wait_for_delivery()
         assert ids(remote, workspace, "s") == [*taken, "m1000"]
         assert client.status()["notices"] == []

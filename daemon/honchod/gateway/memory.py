@@ -76,6 +76,16 @@ class Memory:
             return PeerView("", ())
         return PeerView(context.representation or "", _card(context.peer_card))
 
+    async def knows(self, peer: str) -> bool:
+        """Whether Honcho has met this peer."""
+        try:
+            await self._call(lambda: self._peer(peer).aio.context())
+        except CallFailed as failure:
+            if failure.status != NOT_FOUND:
+                raise
+            return False
+        return True
+
     async def reason(self, question: str, sight: Sight, level: ReasoningLevel, *, timeout_s: float) -> str:
         """What the dialectic answers, at this level; empty where it has nothing to say, or the target was
         never met. It takes seconds.

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from honchod.errors import CallFailed
+from honchod.errors import CallFailed, CallReason
 from honchod.gateway.values import NO_SCOPE, NOT_FOUND, Sight
 from honchod.identity.choices import ReasoningLevel
 from honchod.identity.host import Dialectic
@@ -104,11 +104,13 @@ async def _said(
                 yield piece
     except CallFailed as failure:
         unknown = {NOT_FOUND} if sight.scope is None else NO_SCOPE
-        if spoke or failure.status not in unknown or (scoped and sight.scope is not None):
+        # A stream about nobody is as empty as one without a model.
+        unmet = failure.reason is CallReason.EMPTY and not await gateway.memory.knows(sight.target)
+        if spoke or not (unmet or (failure.status in unknown and not (scoped and sight.scope is not None))):
             raise
     else:
         return
-    if sight.scope is None:
+    if unmet or sight.scope is None:
         yield NOTHING_KNOWN
         return
     everywhere = _said(gateway, query, replace(sight, scope=None), level, scoped=scoped)
