@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
 from honchod.errors import CallFailed, CallReason
@@ -89,8 +90,16 @@ def level_of(task: tasks.Ask, dialectic: Dialectic, chars: int) -> ReasoningLeve
     return reasoning.asked(task.level, dialectic.level, dynamic=dialectic.dynamic)
 
 
+class _Next(Enum):
+    """What follows a stream that failed before a word."""
+
+    NOTHING = auto()
+    AGAIN = auto()
+    EVERYWHERE = auto()
+
+
 async def _said(
-    gateway: Gateway, query: str, sight: Sight, level: ReasoningLevel, *, scoped: bool
+    gateway: Gateway, query: str, sight: Sight, level: ReasoningLevel, *, scoped: bool, again: bool = False
 ) -> AsyncGenerator[str, None]:
     """The answer under the scope; where Honcho knows none, and nobody asked for it, the global one. Of a peer
     that Honcho has never met, that nothing is known.
@@ -103,17 +112,30 @@ async def _said(
                 spoke = True
                 yield piece
     except CallFailed as failure:
-        unknown = {NOT_FOUND} if sight.scope is None else NO_SCOPE
-        # A stream about nobody is as empty as one without a model.
-        unmet = failure.reason is CallReason.EMPTY and not await gateway.memory.knows(sight.target)
-        if spoke or not (unmet or (failure.status in unknown and not (scoped and sight.scope is not None))):
+        following = None if spoke else await _next(gateway, sight, failure, scoped=scoped, again=again)
+        if following is None:
             raise
     else:
         return
-    if unmet or sight.scope is None:
+    if following is _Next.NOTHING:
         yield NOTHING_KNOWN
         return
-    everywhere = _said(gateway, query, replace(sight, scope=None), level, scoped=scoped)
-    async with aclosing(everywhere) as pieces:
+    if following is _Next.EVERYWHERE:
+        sight = replace(sight, scope=None)
+    rest = _said(gateway, query, sight, level, scoped=scoped, again=following is _Next.AGAIN)
+    async with aclosing(rest) as pieces:
         async for piece in pieces:
             yield piece
+
+
+async def _next(
+    gateway: Gateway, sight: Sight, failure: CallFailed, *, scoped: bool, again: bool
+) -> _Next | None:
+    if failure.reason is CallReason.EMPTY:
+        # A stream about nobody is as empty as one without a model; and they may have met a moment ago.
+        if not await gateway.memory.knows(sight.target):
+            return _Next.NOTHING
+        return None if again else _Next.AGAIN
+    if sight.scope is None:
+        return _Next.NOTHING if failure.status == NOT_FOUND else None
+    return _Next.EVERYWHERE if failure.status in NO_SCOPE and not scoped else None
