@@ -68,23 +68,11 @@ class Memory:
 
     async def of_itself(self, peer: str) -> PeerView:
         """What the peer knows of itself; nothing of one that Honcho has never met."""
-        try:
-            context = await self._call(lambda: self._peer(peer).aio.context())
-        except CallFailed as failure:
-            if failure.status != NOT_FOUND:
-                raise
-            return PeerView("", ())
-        return PeerView(context.representation or "", _card(context.peer_card))
+        return await self._view_of(peer) or PeerView("", ())
 
     async def knows(self, peer: str) -> bool:
         """Whether Honcho has met this peer."""
-        try:
-            await self._call(lambda: self._peer(peer).aio.context())
-        except CallFailed as failure:
-            if failure.status != NOT_FOUND:
-                raise
-            return False
-        return True
+        return await self._view_of(peer) is not None
 
     async def reason(self, question: str, sight: Sight, level: ReasoningLevel, *, timeout_s: float) -> str:
         """What the dialectic answers, at this level; empty where it has nothing to say, or the target was
@@ -118,6 +106,15 @@ class Memory:
             in_progress=status.in_progress_work_units,
             pending=status.pending_work_units,
         )
+
+    async def _view_of(self, peer: str) -> PeerView | None:
+        try:
+            context = await self._call(lambda: self._peer(peer).aio.context())
+        except CallFailed as failure:
+            if failure.status != NOT_FOUND:
+                raise
+            return None
+        return PeerView(context.representation or "", _card(context.peer_card))
 
     async def _context(self, session: str, sight: Sight | None, tokens: int) -> SessionView:
         context = await self._call(
