@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Table, bindparam, insert
+from sqlalchemy import Table, bindparam, func, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
@@ -20,6 +20,9 @@ from sqlalchemy.sql.expression import ClauseElement
 _DIALECT: Final = sqlite.dialect(paramstyle="qmark")
 
 Values = Mapping[str, Any]
+
+IDS: Final = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
+"""What is asked for, as many as there are, in one parameter: a JSON array."""
 
 STEP_ROWS: Final = 64
 """So many rows are written by one statement at the most; a power of two."""

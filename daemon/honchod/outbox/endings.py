@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 from sqlalchemy import Integer, bindparam, cast, delete, func, insert, select, text, update
 
-from honchod.outbox.compiled import Compiled
+from honchod.outbox.compiled import IDS, Compiled
 from honchod.outbox.schema import attempt, event
 from honchod.outbox.states import State, check
 from honchod.outbox.transaction import Tx
@@ -19,9 +19,8 @@ ATTEMPTS_KEPT: Final = 10
 
 Place = tuple[str, str]
 
-_asked = func.json_each(bindparam("ids")).table_valued("value")
 _QUEUED: Final = select(func.json_group_array(func.json_array(event.c.id, event.c.uid, event.c.size))).where(
-    text("event.state = 'queued'"), event.c.id.in_(select(_asked.c.value))
+    text("event.state = 'queued'"), event.c.id.in_(IDS)
 )
 """Which of some events (a JSON array of ids) still wait, in one row: each row of an answer is a step, after
 which the driver needs the interpreter's lock back.

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from honchod.errors import IdConflict, OutboxFull, QuotaUsedUp
 from honchod.ids import uuid7
 from honchod.outbox import held, lanes, retention
-from honchod.outbox.compiled import Compiled, ManyRows
+from honchod.outbox.compiled import IDS, Compiled, ManyRows
 from honchod.outbox.lanes import LaneIds
 from honchod.outbox.schema import event
 from honchod.outbox.states import State
@@ -22,9 +22,8 @@ FULL_RETRY_S: Final = 5.0
 ROW_OVERHEAD_BYTES: Final = 400
 """What a row costs beside its content: columns, and its places in the indexes."""
 
-_asked = func.json_each(bindparam("ids")).table_valued("value")
 _KNOWN: Final = select(event.c.message_id, event.c.digest, event.c.parts).where(
-    event.c.lane_id == bindparam("lane_id"), event.c.message_id.in_(select(_asked.c.value))
+    event.c.lane_id == bindparam("lane_id"), event.c.message_id.in_(IDS)
 )
 """Which of some ids (a JSON array) a lane knows."""
 _FIND_KNOWN: Final = Compiled(_KNOWN)
@@ -79,7 +78,7 @@ def append(tx: Tx, request: Append, bounds: Bounds) -> tuple[Appended, ...]:
         _make_room(tx, bounds, rows, size)
         _NEW_EVENTS.run(tx.driver, values)
         _due(tx, lane_id, request, fresh[0].message_id, rows)
-        _count(tx, (request.lane.host, request.lane.workspace), request.uid, rows, size)
+        tx.ledger.take_in((request.lane.host, request.lane.workspace), request.uid, rows, size)
     return tuple(results)
 
 
@@ -153,7 +152,7 @@ class _Crowd:
     def count(self, bounds: Bounds) -> None:
         """Note what is taken in. Raises `QuotaUsedUp` where it is more than a uid's share."""
         for (host, workspace, uid, _), (rows, size) in self._taken.items():
-            _count(self._tx, (host, workspace), uid, rows, size)
+            self._tx.ledger.take_in((host, workspace), uid, rows, size)
         for _, _, uid, limited in self._taken:
             if limited:
                 _check_share(self._tx, uid, bounds, 0, 0)
@@ -165,12 +164,6 @@ class _Crowd:
             tuple([Appended(new.message_id, len(new.pieces), duplicate=False) for new in request.events])
             for request in self._requests
         ]
-
-
-def _count(tx: Tx, place: tuple[str, str], uid: int, rows: int, size: int) -> None:
-    tx.ledger.move(place, None, State.QUEUED, rows=rows)
-    tx.ledger.hold(place, size)
-    tx.ledger.charge(uid, rows, size)
 
 
 def _due(tx: Tx, lane_id: int, request: Append, first_id: str, rows: int) -> None:

@@ -29,6 +29,7 @@ from honchod.outbox.schema import tally as tally_table
 from honchod.outbox.sqlite_errors import is_no_room
 from honchod.outbox.states import State
 from honchod.outbox.transplant import transplant_schema
+from honchod.outbox.uncounted import NEWEST
 from honchod.outbox.values import Counts
 from honchod.outbox.wreck import Name
 
@@ -51,7 +52,6 @@ _MAKE_DUE: Final = update(lane).values(
 _LANES: Final = select(lane.c.id, lane.c.pending)
 _NEW_LANE: Final = insert(lane).prefix_with("OR IGNORE")
 _NEW_EVENT: Final = insert(event).prefix_with("OR IGNORE")
-_LAST: Final = select(func.coalesce(func.max(event.c.id), 0))
 _EVENTS: Final = select(event.c.id, event.c.lane_id, event.c.state)
 _SHARES: Final = (
     select(event.c.uid, func.count().label("rows"), func.sum(event.c.size).label("bytes"))
@@ -236,7 +236,7 @@ def _count_anew(source: Connection, target: Connection, now_ms: int) -> None:
     target.execute(_MAKE_DUE, {"now": now_ms})
     target.execute(_SEQUENCE, {"seq": wreck.sequence(source, event), "name": event.name})
     counted = tally.recount(target)
-    last = target.execute(_LAST).scalar()
+    last = target.execute(NEWEST).scalar()
     columns = ("host", "workspace", "delivered_ever")
     ever = {(host, workspace): number for host, workspace, number in wreck.rows(source, tally_table, columns)}
     for place in {*counted, *ever}:

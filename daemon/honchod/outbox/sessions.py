@@ -9,8 +9,8 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import Connection
 
 from honchod.identity.names import SessionName
-from honchod.outbox import held
-from honchod.outbox.schema import lane, session_name
+from honchod.outbox import held, lanes
+from honchod.outbox.schema import session_name
 from honchod.outbox.transaction import Tx
 from honchod.outbox.values import LaneKey
 
@@ -29,11 +29,6 @@ _NEXT: Final = (
         set_={"generation": session_name.c.generation + 1, "reset_at": bindparam("now")},
     )
     .returning(session_name.c.generation)
-)
-_LANE: Final = select(lane.c.id, lane.c.pending).where(
-    lane.c.host == bindparam("host"),
-    lane.c.workspace == bindparam("workspace"),
-    lane.c.session == bindparam("session"),
 )
 
 
@@ -56,7 +51,7 @@ def end(tx: Tx, key: LaneKey) -> int:
     A lane in backoff keeps its time: that a session ended mends no server.
     """
     place = {"host": key.host, "workspace": key.workspace, "session": key.session}
-    row = tx.connection.execute(_LANE, place).first()
+    row = tx.connection.execute(lanes.PENDING, place).first()
     if row is None:
         return 0
     held.release(tx, row.id)

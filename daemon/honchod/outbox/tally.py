@@ -94,6 +94,12 @@ class Ledger:
         counter["rows"] += rows
         counter["bytes"] += size
 
+    def take_in(self, place: tuple[str, str], uid: int, rows: int, size: int) -> None:
+        """``rows`` new events of ``place`` and this uid wait, ``size`` bytes."""
+        self.move(place, None, State.QUEUED, rows=rows)
+        self.hold(place, size)
+        self.charge(uid, rows, size)
+
     def grow(self, lane_id: int, rows: int) -> None:
         """``rows`` more events of a lane wait, due, and its row is told later."""
         self.grown[lane_id] = self.grown.get(lane_id, 0) + rows
@@ -121,7 +127,7 @@ class Ledger:
 _tally_insert = insert(tally).values(
     {
         **{name: bindparam(name) for name in ("host", "workspace", *FIELDS)},
-        "counted_upto": select(func.coalesce(func.max(event.c.id), 0)).scalar_subquery(),
+        "counted_upto": uncounted.NEWEST.scalar_subquery(),
     }
 )
 _TALLY = _tally_insert.on_conflict_do_update(
@@ -174,10 +180,7 @@ def not_counted(driver: sqlite3.Connection) -> Ledger:
     """The differences that the counters do not have yet."""
     ledger = Ledger()
     for more in uncounted.read(driver):
-        place = (more.host, more.workspace)
-        ledger.move(place, None, State.QUEUED, rows=more.rows)
-        ledger.hold(place, more.bytes)
-        ledger.charge(more.uid, more.rows, more.bytes)
+        ledger.take_in((more.host, more.workspace), more.uid, more.rows, more.bytes)
         ledger.grow(more.lane_id, more.rows)
     return ledger
 

@@ -19,6 +19,8 @@ from honchod.outbox.schema import event, lane, tally
 
 COUNTED_UPTO: Final = select(func.coalesce(func.max(tally.c.counted_upto), 0))
 """The last event that the counters have."""
+NEWEST: Final = select(func.coalesce(func.max(event.c.id), 0))
+"""The last event that there is."""
 _IS_UNCOUNTED: Final = event.c.id > COUNTED_UPTO.scalar_subquery()
 # With the sign SQLite cannot choose an index on the lane, in which it would read all that there ever was.
 _its_lane: Final[ColumnElement[int]] = literal_column("+event.lane_id", Integer)

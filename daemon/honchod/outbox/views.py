@@ -11,6 +11,7 @@ from sqlalchemy import Row, bindparam, func, select, text
 from sqlalchemy.engine import Connection
 
 from honchod.outbox import database, retention, tally, uncounted
+from honchod.outbox.compiled import IDS
 from honchod.outbox.schema import SUSPECT_AFTER, event, lane
 from honchod.outbox.values import Counts
 
@@ -40,8 +41,7 @@ _OLD_EVENTS: Final = (
     .order_by(event.c.queued_at)
     .limit(OLDEST_LOOKED_AT)
 )
-_asked = func.json_each(bindparam("ids")).table_valued("value")
-_THESE: Final = select(lane, _FIRST_QUEUED).where(lane.c.id.in_(select(_asked.c.value)))
+_THESE: Final = select(lane, _FIRST_QUEUED).where(lane.c.id.in_(IDS))
 OLDEST: Final = select(func.min(event.c.queued_at)).where(text("event.state = 'queued'"))
 
 
